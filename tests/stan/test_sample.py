@@ -277,7 +277,7 @@ def test_a_limit_on_the_size_of_files_is_no_failed_fit(around):
     ],
 )
 def test_lack_of_memory_is_no_failed_fit(around, script):
-    with pytest.raises(OSError, match=r"had not enough memory.*raise the limit \(ulimit -v.*run fewer jobs") as caught:
+    with pytest.raises(OSError, match=r"did not have enough memory.*raise the limit \(ulimit -v.*run fewer jobs") as caught:
         around(script)
     assert caught.value.errno == errno.ENOMEM
     assert around.calls.read_text().split() == ["3"]
@@ -315,7 +315,7 @@ def test_a_full_disk_is_no_failed_fit(run, small_disk, kilobytes, monkeypatch):
     monkeypatch.setattr("formalsynth.stan.chain.ask", lambda executable, request: None)
     folder = small_disk(kilobytes)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    with pytest.raises(OSError, match=rf"could not write to {folder}/.*No space left.*: make room, or let TMPDIR name another"):
+    with pytest.raises(OSError, match=rf"could not write to {folder}/.*No space left.*: make room, or set TMPDIR to another"):
         run()
     assert list(folder.iterdir()) == []
 

@@ -11,15 +11,15 @@ from formalsynth.stan.compile import compile_program
 
 
 def build(source: Path, executable: Path, cmdstan: Path) -> None:
-    """Compile a program, and print one line about it.
+    """Compile a program and print one line about it.
 
     Args:
         source: the program.
-        executable: where the executable goes.
+        executable: path of the executable to write.
         cmdstan: folder of CmdStan.
 
     Raises:
-        OSError: memory or room on the disk is short.
+        OSError: memory or disk space is short.
         RuntimeError: the program does not compile, with the compiler's message.
     """
     tell(f"Compiling {source.name} (about half a minute, unless it was compiled before)")

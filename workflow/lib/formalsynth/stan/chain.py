@@ -1,4 +1,4 @@
-"""CmdStan: run one chain, and read its output."""
+"""CmdStan: run one chain and read its output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from formalsynth.stan.served import Request, ask
 
 TREE_DEPTH = 10
 OF_SAMPLER = ("treedepth__", "divergent__")
-"""Columns of the sampler that are read."""
+"""Sampler columns that are read."""
 ITS_OWN = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 """Signals that a program causes itself; all others come from outside and do not depend on the posterior."""
 QUESTIONS = {
@@ -31,25 +31,25 @@ QUESTIONS = {
 }
 """Question to the user after a signal from outside."""
 PROBE = 2**16
-"""Bytes that have to fit on the disk after a failed chain; otherwise the disk is the cause."""
+"""Number of bytes that must fit on the disk after a failed chain; if they do not, the disk is the cause."""
 NO_MEMORY = b"bad_alloc"
-"""Message of CmdStan when memory is short. It may go on: a point that it has no room for counts as rejected."""
+"""Message of CmdStan when memory is short. CmdStan may continue: it rejects a point for which memory is missing."""
 NOT_LOADED = re.compile(r"error while loading shared libraries: *(.*)|(Library not loaded.*)")
-"""Message of the system about a program whose libraries cannot be loaded."""
+"""System message about a program whose libraries cannot be loaded."""
 COMPLAINT = re.compile(r"^\s*((?:Exception|Error|Gradient evaluated|Log probability evaluates)\b.*)$", re.MULTILINE)
 """Lines of CmdStan's output that contain an error."""
 LONGEST_REASON = 200
 
 
 class ChainFailed(Exception):
-    """Failure of a chain by itself: its data, its start and its seed are the cause."""
+    """Failure caused by the chain itself: by its data, starting point and seed."""
 
 
 class EndedFromOutside(Exception):
     """End of a chain by a signal from outside."""
 
     def __init__(self, number: int) -> None:
-        """Keep the message about the signal."""
+        """Store the message about the signal."""
         super().__init__(f"CmdStan was ended by {_signal_text(number)}")
         self.question = QUESTIONS.get(signal.Signals(number), "what sent it?")
 
@@ -60,7 +60,7 @@ class Lengths:
 
     warmup: int
     draws: int
-    """Number of draws kept after thinning, of ``draws * thin``."""
+    """Number of draws kept after thinning, out of ``draws * thin``."""
     thin: int
     adapt_delta: float
 
@@ -78,23 +78,23 @@ class Chain:
 def run_chain(
     executable: Path, data: StanData, inits: StanData, parameters: Sequence[str], seed: int, lengths: Lengths
 ) -> Chain:  # fmt: skip
-    """Run one chain, in the process that serves the program's fits or in one of its own, with the same draws.
+    """Run one chain, in the process that serves the program's fits or in a separate one; both give the same draws.
 
-    The second runs where the first does not serve, died or did not sample, and tells why.
+    The separate process runs if the first does not serve, died or did not sample, and reports the reason.
 
     Args:
         executable: the compiled program.
         data: its data.
         inits: starting point.
         parameters: Stan variables to keep.
-        seed: of Stan.
-        lengths: of the chain.
+        seed: Stan's seed.
+        lengths: length and adaptation of the chain.
 
     Raises:
-        ChainFailed: it failed by itself, with CmdStan's words.
-        EndedFromOutside: a signal ended it that it did not bring on itself.
-        OSError: the environment is the cause, which does not depend on the posterior: the program cannot be started, memory is
-            short, the disk is full, or files may not grow as large.
+        ChainFailed: the chain itself is the cause; the message is CmdStan's.
+        EndedFromOutside: it was ended by a signal from outside.
+        OSError: the environment is the cause, not the posterior: the program cannot be started, memory is short, the
+            disk is full, or a limit on file size is too low.
     """
     try:
         texts = {"data": _json(data), "inits": _json(inits)}
@@ -110,7 +110,7 @@ def run_chain(
 def _in_own_process(
     executable: Path, texts: Mapping[str, str], parameters: Sequence[str], seed: int, lengths: Lengths
 ) -> Chain:  # fmt: skip
-    """Run one chain in a temporary folder, which is removed; for arguments and errors see :func:`run_chain`."""
+    """Run one chain in a temporary folder, which is then removed; for arguments and errors see :func:`run_chain`."""
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         try:
             files = {name: Path(folder, f"{name}.json") for name in texts}
@@ -139,7 +139,7 @@ def _in_own_process(
 
 
 def started(command: Sequence[str], folder: str | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run a program to its end, in a working folder where one is given.
+    """Run a program to its end, in the given working folder if any.
 
     Raises:
         OSError: it cannot be started.
@@ -157,12 +157,12 @@ def read_chain(text: str, parameters: Sequence[str], draws: int) -> Chain:
     Args:
         text: the file.
         parameters: Stan variables to keep.
-        draws: S, how many there should be.
+        draws: expected number S of draws.
 
     Raises:
-        ValueError: draws are missing, or a variable.
+        ValueError: draws or a variable are missing.
     """
-    # A line without its end may be cut short.
+    # A line without a line break may be cut short.
     lines = [line for line in text.split("\n")[:-1] if line and line[0] != "#"]
     if len(lines) != draws + 1:
         raise ValueError(f"it wrote {max(0, len(lines) - 1)} of {draws} draws")
@@ -179,17 +179,17 @@ def _variable(column: str) -> str:
 
 
 def _lost(names: Sequence[str], parameters: Sequence[str]) -> list[str]:
-    """Variables that are in none of some columns."""
+    """Parameters that have no column among these names."""
     there = set(map(_variable, names))
     return [name for name in parameters if name not in there]
 
 
 def _chain(names: Sequence[str], values: Array, parameters: Sequence[str]) -> Chain:
-    """Chain of columns.
+    """Build a chain from columns.
 
     Args:
-        names: their names, in the order of the program.
-        values: their values, (S, columns).
+        names: names of the columns, in the order of the program.
+        values: (S, columns) values.
         parameters: Stan variables to keep.
     """
     columns: dict[str, list[int]] = {}
@@ -201,13 +201,13 @@ def _chain(names: Sequence[str], values: Array, parameters: Sequence[str]) -> Ch
 
 
 def shaped(values: Array, last: str) -> Array:
-    """Reshape values (S, elements), whose first index runs fastest, to their variable, whose last element is ``name.i.j``."""
+    """Reshape values (S, elements), first index fastest, to the shape of their variable, whose last element is ``name.i.j``."""
     shape = [int(index) for index in last.split(".")[1:]]
     return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))
 
 
 def _json(values: StanData) -> str:
-    """Values as JSON.
+    """Format values as JSON.
 
     Raises:
         ValueError: a value is not finite.
@@ -221,12 +221,12 @@ def require_room(folder: str) -> None:
     try:
         Path(folder, "probe").write_bytes(bytes(PROBE))
     except OSError as error:
-        remedy = "make room, or let TMPDIR name another folder, and run again"
+        remedy = "make room, or set TMPDIR to another folder, and run again"
         raise OSError(error.errno, f"CmdStan could not write to {folder} ({error.strerror}): {remedy}") from error
 
 
 def limited(folder: str) -> OSError:
-    """Message for a limit on the size of the user's files that is below that of a chain's."""
+    """Error for a limit on file size that is too low for the files of a chain."""
     reason = f"CmdStan could not write to {folder} ({os.strerror(errno.EFBIG)}): raise the limit (ulimit -f), and run again"
     return OSError(errno.EFBIG, reason)
 
@@ -235,17 +235,17 @@ def check_environment(ran: subprocess.CompletedProcess[bytes], executable: Path,
     """Check that the environment did not end a program of CmdStan.
 
     Args:
-        ran: the program, ended.
+        ran: the finished program.
         executable: its file.
         folder: its working folder.
 
     Raises:
-        EndedFromOutside: a signal ended it that it did not bring on itself.
-        OSError: memory is short, its libraries cannot be loaded, or its files may not grow as large.
+        EndedFromOutside: it was ended by a signal from outside.
+        OSError: memory is short, its libraries cannot be loaded, or a limit on file size is too low.
     """
     if NO_MEMORY in ran.stderr or NO_MEMORY in ran.stdout:
         remedy = "raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
-        raise OSError(errno.ENOMEM, f"CmdStan had not enough memory, which does not depend on the posterior: {remedy}")
+        raise OSError(errno.ENOMEM, f"CmdStan did not have enough memory, which does not depend on the posterior: {remedy}")
     if ran.returncode and (not_loaded := NOT_LOADED.search(ran.stderr.decode(errors="replace"))):
         remedy = "set CmdStan up again (make setup), or raise the limit on memory (ulimit -v), and run again"
         raise OSError(errno.ENOEXEC, f"{executable} cannot be started ({not_loaded[1] or not_loaded[2]}): {remedy}")
@@ -256,7 +256,7 @@ def check_environment(ran: subprocess.CompletedProcess[bytes], executable: Path,
 
 
 def _check(ran: subprocess.CompletedProcess[bytes]) -> None:
-    """Raise the reason why a chain failed by itself, if it did."""
+    """Raise an error with the reason if the chain itself failed."""
     errors, status = ran.stderr.decode(errors="replace"), ran.returncode
     if status < 0:
         raise ChainFailed(_tidy(": ".join([_signal_text(-status), *_lines(errors)[-1:]])))
@@ -276,7 +276,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _tidy(words: str) -> str:
-    """Join a message on one line, without the folder that a program was compiled in."""
+    """Join a message into one line, without the folder in which a program was compiled."""
     return " ".join(re.sub(r"'[^']*/([^'/]+\.stan)'", r"'\1'", words).split())[:LONGEST_REASON]
 
 

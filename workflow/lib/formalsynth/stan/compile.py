@@ -13,28 +13,28 @@ from formalsynth.stan.kept import fingerprint, keep_program, put, take
 from formalsynth.stan.main import CUT_SHORT, SOURCE, place_main
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
-"""Option that includes Stan's header before ours: the compiler uses its precompiled form only where it comes first."""
+"""Option that includes Stan's header before ours: the compiler uses the precompiled header only if it comes first."""
 
 
 def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
-    """Compile a Stan program away from the repository and put the executable in place when it is whole.
+    """Compile a Stan program outside the repository and move the executable into place when it is complete.
 
-    A program that includes a function of ``stan/portable`` is compiled with the C++ form in ``stan/native`` where that
-    compiles, and with the portable form otherwise: same posterior, but the native form has its gradient in closed form.
-    One that the user has compiled before, from the same sources, is taken from the cache.
+    A program that includes a function of ``stan/portable`` is compiled with the C++ form in ``stan/native`` if that form
+    compiles, and otherwise with the portable form. Both have the same posterior; the native form has a closed-form gradient.
+    A program that the user has already compiled from the same sources is taken from the cache.
 
     Args:
         source: the program.
-        executable: where the executable goes.
+        executable: path of the executable to write.
         cmdstan: folder of CmdStan.
-        native: whether to try the C++ form.
+        native: True to try the C++ form.
 
     Returns:
         ``native``, ``portable``, or ``plain`` for a program without such a function.
 
     Raises:
-        OSError: memory or room on the disk is short, or the compiler was ended from outside. The portable form would give other
-            draws of the same posterior, so it does not take the native form's place.
+        OSError: memory or disk space is short, or the compiler was ended from outside. The portable form is not used instead,
+            because it would give different draws of the same posterior.
         RuntimeError: the program does not compile, with the compiler's message.
     """
     cmdstanpy().set_cmdstan_path(str(cmdstan))
@@ -66,7 +66,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
 
 
 def _made_from(source: Path, form: str, functions: Sequence[str]) -> list[Path]:
-    """Files that a form of a program is made from, this one included: it defines the options."""
+    """Files that a form of a program is made from, including this module, which defines the options."""
     endings = {"native": (".stan", ".hpp"), "portable": (".stan",), "plain": ()}[form]
     return [
         Path(__file__),

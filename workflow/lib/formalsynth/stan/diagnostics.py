@@ -1,8 +1,8 @@
 """Diagnostics of one chain: rank-normalised R-hat, and effective sample sizes of its bulk and of its tails.
 
 Source: Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Bayesian Analysis 16(2); the autocorrelations are cut off by
-Geyer's (1992) initial monotone sequence. A chain is compared with itself: R-hat is that of its four quarters, an effective
-sample size that of its two halves.
+Geyer's (1992) initial monotone sequence. A chain is compared with itself: R-hat is computed from its four quarters, an effective
+sample size from its two halves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from formalsynth.core.arrays import Array
 
 FEWEST = 8
-"""Least number of draws: each quarter then has two."""
+"""Minimum number of draws, with two in each quarter."""
 CONSTANT = 1e-15
 """Largest range of values that counts as constant."""
 TAILS = (0.05, 0.95)
@@ -23,9 +23,9 @@ TAILS = (0.05, 0.95)
 
 
 def diagnose(draws: Array) -> tuple[float, float, float]:
-    """Largest R-hat, least bulk and least tail effective sample size of one chain.
+    """Largest R-hat, and smallest bulk and tail effective sample sizes, of one chain.
 
-    All are NaN where a draw is not finite or there are too few of them; R-hat also where a variable never moves.
+    All are NaN if a draw is not finite or there are too few draws; R-hat is also NaN if a variable never moves.
 
     Args:
         draws: (S, k) draws of k variables.
@@ -41,7 +41,7 @@ def diagnose(draws: Array) -> tuple[float, float, float]:
     halves = _pieces(draws, [0, size - half], half)
     tails = [halves <= end for end in np.quantile(draws, TAILS, axis=0)]
     effective = _effective(np.concatenate([_scores(halves), *tails], axis=2))
-    # Folded, a variable with two values is constant and has no R-hat: then that of the bulk counts.
+    # When folded, a variable with two values is constant and has no R-hat: use that of the bulk.
     return (
         float(np.max(np.where(rhat[1] > rhat[0], rhat[1], rhat[0]))),
         float(np.min(effective[:k])),
@@ -62,7 +62,7 @@ def _scores(pieces: Array) -> Array:
     place = np.arange(len(values))[:, None]
     steps = np.ones((len(values) + 1, values.shape[1]), dtype=bool)
     steps[1:-1] = ordered[1:] != ordered[:-1]
-    # Equal values share the mean of the first and the last place that they take.
+    # Equal values share the mean of their first and last ranks.
     first = np.maximum.accumulate(np.where(steps[:-1], place, 0), axis=0)
     last = np.minimum.accumulate(np.where(steps[1:], place, len(values))[::-1], axis=0)[::-1]
     ranks = np.empty_like(values)
@@ -72,7 +72,7 @@ def _scores(pieces: Array) -> Array:
 
 
 def _rhat(pieces: Array) -> Array:
-    """R-hat (k,): the square root of the total variance over that within the pieces."""
+    """R-hat (k,): the square root of the total variance divided by the variance within the pieces."""
     n = pieces.shape[1]
     between, within = n * pieces.mean(axis=1).var(axis=0, ddof=1), pieces.var(axis=1, ddof=1).mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -81,14 +81,14 @@ def _rhat(pieces: Array) -> Array:
 
 
 def _effective(pieces: Array) -> Array:
-    """Effective sample size (k,) for the mean; that of a constant is the number of its draws."""
+    """Effective sample size (k,) for the mean; for a constant, the number of draws."""
     count, n, k = pieces.shape
     covariance = _autocovariance(pieces).mean(axis=0)
     total = covariance[0] + pieces.mean(axis=1).var(axis=0, ddof=1)
     moves = np.ptp(pieces, axis=(0, 1)) >= CONSTANT
     correlation = 1 - (covariance[0] * n / (n - 1) - covariance) / np.where(moves, total, 1)
     correlation[0] = 1
-    # Sums of two neighbouring autocorrelations decrease and are positive in theory: where one is not, noise begins.
+    # Sums of two neighbouring autocorrelations decrease and are positive in theory: where this fails, noise begins.
     last = max(0, (n - 1) // 2 - 1)
     pairs = correlation[: 2 * last + 2].reshape(last + 1, 2, k).sum(axis=1)
     noise = pairs <= 0

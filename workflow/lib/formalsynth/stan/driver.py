@@ -1,4 +1,4 @@
-"""cmdstanpy, which compiles Stan programs."""
+"""Import of cmdstanpy, which compiles Stan programs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from formalsynth.stan.toolchain import OF_MAKE
 
 
 def cmdstanpy() -> ModuleType:
-    """Return the package: imported late because it is slow to load, and silent."""
-    # With a handler in place cmdstanpy adds none of its own.
+    """Import and return the package, silenced; the import is deferred because it is slow."""
+    # If a handler is already in place, cmdstanpy adds none.
     if not logging.getLogger("cmdstanpy").handlers:
         logging.getLogger("cmdstanpy").addHandler(logging.NullHandler())
     import cmdstanpy as package
@@ -23,7 +23,7 @@ def cmdstanpy() -> ModuleType:
 
 @contextlib.contextmanager
 def outside_make() -> Iterator[None]:
-    """Let cmdstanpy call make as if no other make had started this process: ``make -B`` would build CmdStan again."""
+    """Let cmdstanpy call make as if no other make had started this process: with ``make -B``, it would rebuild CmdStan."""
     kept = {name: os.environ.pop(name) for name in OF_MAKE if name in os.environ}
     try:
         yield

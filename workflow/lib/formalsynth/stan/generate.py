@@ -19,7 +19,7 @@ from formalsynth.stan.chain import ChainFailed, EndedFromOutside, check_environm
 SAMPLER = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 """Columns before the parameters in a file of draws."""
 STANDSTILL = "1e-12"
-"""Step that moves a point by less than rounding shows: the sampler then reports the log density at its starting point."""
+"""Step too small to move a point beyond rounding, so the sampler reports the log density at its starting point."""
 
 
 @dataclass(frozen=True)
@@ -39,32 +39,32 @@ def evaluate(executable: Path, data: StanData, at: StanData, seed: int = 1) -> P
         executable: the compiled program.
         data: its data.
         at: values of all parameters.
-        seed: of Stan.
+        seed: Stan's seed.
 
     Raises:
-        ChainFailed: the program refuses the data or the point, with its words.
+        ChainFailed: the program rejects the data or the point; the message is the program's.
     """
     return _standing(executable, {"data": data, "inits": at}, seed)
 
 
 def start(executable: Path, data: StanData, parameters: Sequence[str], seed: int) -> dict[str, Array]:
-    """Let Stan choose the starting point of a chain, by parameter.
+    """Let Stan choose the starting point of a chain; return it by parameter.
 
     Args:
         executable: the compiled program.
         data: its data.
         parameters: names of all its parameters.
-        seed: of Stan.
+        seed: Stan's seed.
 
     Raises:
-        ChainFailed: the program refuses the data or finds no starting point, with its words.
+        ChainFailed: the program rejects the data or finds no starting point; the message is the program's.
     """
     values = _standing(executable, {"data": data}, seed).values
     return {name: values[name] for name in parameters}
 
 
 def _standing(executable: Path, files: Mapping[str, StanData], seed: int) -> Point:
-    """Point at which a chain starts, from one step that does not move."""
+    """Point at which a chain starts, obtained from one step that does not move."""
     options = [
         "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
         "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
@@ -78,13 +78,13 @@ def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[
 
     Args:
         executable: the compiled program.
-        data: its data, which need not be those that the draws are from.
+        data: its data, which may differ from the data of the fit that produced the draws.
         draws: all parameters, in the order in which the program declares them.
-        seed: of Stan.
+        seed: Stan's seed.
 
     Raises:
-        ChainFailed: the program refuses the data or the draws, with its words.
-        OSError: the environment is to blame: memory or room on the disk is short, or the program was ended from outside.
+        ChainFailed: the program rejects the data or the draws; the message is the program's.
+        OSError: the environment is the cause: memory or disk space is short, or the program was ended from outside.
     """
     return _run(executable, {"data": data}, seed, ["method=generate_quantities"], draws)
 
@@ -93,7 +93,7 @@ def visited(executable: Path, data: StanData, inits: StanData, seed: int, number
     """Sample points of the posterior with a short chain.
 
     Raises:
-        ChainFailed: the chain came to no end, with the program's words.
+        ChainFailed: the chain did not finish; the message is the program's.
     """
     options = ["method=sample", f"num_samples={number}", "num_warmup=300", "save_warmup=0"]
     values_of = _run(executable, {"data": data, "inits": inits}, seed, options, rows=number)
@@ -102,7 +102,7 @@ def visited(executable: Path, data: StanData, inits: StanData, seed: int, number
 
 
 def gradient_error(executable: Path, data: StanData, at: StanData) -> float:
-    """Largest difference of a program's gradient from finite differences at a point: absolute, or relative where it is large.
+    """Largest difference between a program's gradient and finite differences at a point; relative if the gradient exceeds 1.
 
     Raises:
         ChainFailed: the program does not report its gradient.
@@ -154,7 +154,7 @@ def _run(
 
 
 def _write_draws(path: Path, draws: Draws) -> None:
-    """Write draws as CmdStan does, with all their digits."""
+    """Write draws as CmdStan does, with all digits."""
     names, columns = list(SAMPLER), [np.zeros((count(draws), len(SAMPLER)))]
     for name, values in draws.items():
         # the first index runs fastest
@@ -165,7 +165,7 @@ def _write_draws(path: Path, draws: Draws) -> None:
 
 
 def _read(path: Path) -> dict[str, Array]:
-    """Read the variables of a file of CmdStan's, with the draws along their first axis; an unfinished last line is left out."""
+    """Read the variables in a CmdStan file, with the draws along their first axis; omit an unfinished last line."""
     text = path.read_text(encoding="latin-1")
     header, *rows = [line for line in text[: text.rfind("\n") + 1].splitlines() if line and not line.startswith("#")] or [""]
     if not header:
@@ -181,4 +181,4 @@ def _read(path: Path) -> dict[str, Array]:
 
 def _complaint(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if "xception" in line or "rror" in line or "mismatch" in line.lower()]
-    return lines[-1] if lines else "it came to no end and did not say why"
+    return lines[-1] if lines else "it did not finish and reported no reason"

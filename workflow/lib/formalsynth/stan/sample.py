@@ -1,4 +1,4 @@
-"""CmdStan: run one fit, diagnose it, and refit longer when the diagnosis is bad."""
+"""CmdStan: run one fit, diagnose it, and refit with a longer chain if the diagnosis is bad."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
 
 CAREFUL = 0.95
-"""Acceptance that a refit aims at when an earlier fit diverged or stopped: shorter steps may succeed there.
+"""Target acceptance rate of a refit after an earlier fit diverged or stopped: shorter steps may succeed there.
 
-Where only more effective draws are wanted, shorter steps give fewer of them in the same time."""
+If only more effective draws are needed, shorter steps would give fewer in the same time."""
 TRIES = 3
-"""Number of times a chain may be ended from outside before the job fails."""
+"""Number of times that a chain may be ended from outside before the job fails."""
 
 
 def sample(
     executable: Path, data: StanData, inits: StanData, parameters: tuple[str, ...],
     seed: int, settings: SamplerSettings,
 ) -> Fit:  # fmt: skip
-    """Sample one pseudo posterior, gate it on its diagnostics, refit longer where it does not pass.
+    """Sample one pseudo posterior, check its diagnostics, and refit with a longer chain if they do not pass.
 
     Args:
         executable: the compiled program.
         data: its data.
         inits: starting point.
         parameters: Stan variables to keep.
-        seed: Stan seed of the first attempt; refits use the following integers.
-        settings: lengths and gate.
+        seed: Stan's seed for the first attempt; refits use the following integers.
+        settings: chain lengths and limits of the diagnostics.
 
     Raises:
-        OSError: the environment is to blame, which does not depend on the posterior: the program cannot be started, memory is
-            short, the disk is full, files may not grow as large, or the chain was ended from outside :data:`TRIES` times.
+        OSError: the environment is the cause, not the posterior: the program cannot be started, memory is short, the disk is
+            full, a limit on file size is too low, or the chain was ended from outside :data:`TRIES` times.
     """
     start = time.perf_counter()
     fit, refits, ended, lost = Fit("failed", "not run"), 0, 0, False
@@ -67,7 +67,7 @@ def sample(
 
 
 def _lengths(settings: SamplerSettings, refits: int, lost: bool) -> Lengths:
-    """Choose settings of a fit or a refit, which keeps as many draws; ``lost``: an earlier fit diverged or stopped."""
+    """Choose settings of a fit or a refit, which keeps the same number of draws; ``lost``: an earlier fit diverged or stopped."""
     thin = settings.lengthen**refits
     return Lengths(settings.warmup * thin, settings.draws, thin, CAREFUL if lost else settings.adapt_delta)
 

@@ -1,8 +1,8 @@
 """Served fits: a compiled program samples many fits in one process, which ends with this one.
 
-Requests and answers go through pipes: no data are in a file or on a command line, and draws come back as doubles. ``main.cpp``
-is the other side. Whatever goes wrong, there is no answer: :mod:`formalsynth.stan.chain` then runs CmdStan for this fit alone,
-with the same draws or the same words.
+Requests and answers go through pipes: no data are written to a file or a command line, and draws come back as doubles.
+``main.cpp`` is the other end. After any error there is no answer: :mod:`formalsynth.stan.chain` then runs CmdStan for this fit
+only, with the same draws or the same message.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ import numpy as np
 from formalsynth.core.arrays import Array
 
 GREETING = b"formalsynth serves 1\n"
-"""First line of a program that serves; its number changes with the requests and answers."""
+"""First line of a program that serves; its number changes with the format of requests and answers."""
 LONGEST_LINE = 200
 WAIT_SECONDS = 60
-"""Longest wait for the greeting, and for a program that reads no further."""
+"""Longest wait for the greeting, and for a program that has stopped reading."""
 END_SECONDS = 5
-"""Longest wait for the end of a process that has nothing to do any more."""
+"""Longest wait for the end of a process that has no more work."""
 DEATHS = 3
-"""Number of times a program may die, after which it is started for each fit."""
+"""Number of times that a program may die before it is started separately for each fit."""
 MOST = 8
-"""Largest number of programs that are kept waiting."""
+"""Largest number of programs kept running between fits."""
 
 log = logging.getLogger("cmdstan")
 
 
 class NotServed(Exception):
-    """Broken end of a request: the process died or did not keep to what was agreed, and can be asked nothing more."""
+    """Failure of a request: the process died or broke the protocol, and can take no more requests."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Request:
     delta: float
     depth: int
     wanted: Sequence[str]
-    """Names of variables and of columns of the sampler."""
+    """Names of variables and of sampler columns."""
     data: str
     inits: str
 
     def content(self) -> bytes:
-        """Bytes of the request, as ``main.cpp`` reads them."""
+        """Format the request as bytes, as ``main.cpp`` reads them."""
         texts = [text.encode() for text in (" ".join(self.wanted), self.data, self.inits)]
         numbers = [self.seed, self.warmup, self.draws, self.thin, self.delta, self.depth, *map(len, texts)]
         return b"".join([" ".join(map(repr, numbers)).encode(), b"\n", *texts])
@@ -71,11 +71,11 @@ class Columns:
 
     names: list[str]
     values: Array
-    """Their values, (S, columns)."""
+    """(S, columns) values."""
 
 
 class Server:
-    """One program that serves, in one process."""
+    """Process of one program that serves fits."""
 
     def __init__(self, executable: Path) -> None:
         """Start the program.
@@ -97,10 +97,10 @@ class Server:
             raise NotServed
 
     def ask(self, request: Request) -> Columns | None:
-        """Send a request and read its answer; None where the fit failed.
+        """Send a request and read its answer; return None if the fit failed.
 
         Raises:
-            NotServed: the answer is not whole, or another than what was agreed.
+            NotServed: the answer is incomplete or breaks the protocol.
         """
         try:
             self._send(request.content())
@@ -109,7 +109,7 @@ class Server:
             self.kill()
             raise NotServed from error
         except BaseException:
-            # An answer that nobody reads would be taken for that of the next request.
+            # An unread answer would be mistaken for the answer to the next request.
             self.kill()
             raise
 
@@ -117,7 +117,7 @@ class Server:
         rest = memoryview(content)
         while rest:
             if not select.select([], [self.to], [], WAIT_SECONDS)[1]:
-                raise ValueError("a request that nobody reads")
+                raise ValueError("a request that is not read")
             rest = rest[os.write(self.to.fileno(), rest) :]
 
     def _answer(self, draws: int) -> Columns | None:
@@ -129,7 +129,7 @@ class Server:
         count, width, length = map(int, words[1:])
         names = self._read(length).decode().split(",")
         if count != draws or len(names) != width:
-            raise ValueError("an answer of another size")
+            raise ValueError("an answer of the wrong size")
         values = np.frombuffer(self._read(8 * count * width)).reshape(count, width)
         return Columns(names, values)
 
@@ -140,7 +140,7 @@ class Server:
         return content
 
     def end(self) -> None:
-        """End the process, which has no request."""
+        """End the process, which has no pending request."""
         with contextlib.suppress(OSError):
             self.to.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -148,7 +148,7 @@ class Server:
         self.kill()
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process, whatever it is doing."""
         self.process.kill()
         self.process.wait()
         for stream in (self.to, self.back):
@@ -157,21 +157,21 @@ class Server:
 
 
 Key = tuple[int, str, int, int, int]
-"""Process, path, and what distinguishes a file from an earlier one of the same path."""
+"""Process, path, and the file's inode, time and size, which distinguish it from an earlier file at the same path."""
 _servers: dict[Key, Server] = {}
 _deaths: dict[Key, int] = {}
 _one = threading.Lock()
 
 
 def ask(executable: Path, request: Request) -> Columns | None:
-    """Ask the process of a program for a chain, and start it where there is none yet.
+    """Request a chain from the process of a program, and start the process if there is none yet.
 
     Args:
         executable: the compiled program.
         request: the chain.
 
     Returns:
-        Its columns; None where the program does not serve, died or did not sample, so that CmdStan has to be run for it.
+        Its columns; None if the program does not serve, died or did not sample, so that CmdStan must be run for it.
     """
     with _one:
         try:
@@ -202,15 +202,15 @@ def _started(executable: Path, key: Key) -> Server:
         return Server(executable)
     except NotServed:
         _deaths[key] = DEATHS
-        log.info("%s does not serve: a process for each fit", executable.name)
+        log.info("%s does not serve fits: using one process for each fit", executable.name)
         raise
 
 
 def end_all() -> None:
-    """End the processes of all programs; the next request starts one again."""
+    """End the processes of all programs; the next request starts a new one."""
     with _one:
         for key, server in list(_servers.items()):
-            # A fork of this process shares the pipes of its parent, whose processes are not its own.
+            # A fork of this process shares its parent's pipes, but does not own the parent's processes.
             if key[0] == os.getpid():
                 server.end()
         _servers.clear()
@@ -227,5 +227,5 @@ def ended_after() -> Iterator[None]:
 
 @functools.cache
 def _end_at_exit() -> None:
-    """End all programs when this process ends: before its log accounts for their time, as what is registered last runs first."""
+    """End all programs when this process ends: before its log counts their time, as the last registered function runs first."""
     atexit.register(end_all)

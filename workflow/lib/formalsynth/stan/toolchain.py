@@ -15,17 +15,17 @@ from pathlib import Path
 from formalsynth.runtime.scratch import scratch_folder
 
 OF_MAKE = ("GNUMAKEFLAGS", "MAKEOVERRIDES", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-"""Variables that a process inherits from the make that started it: flags and a job server, meant for that make's own targets."""
+"""Variables that a process inherits from the make that started it: flags and a job server, meant for the targets of that make."""
 
 log = logging.getLogger("cmdstan")
 
 
 class CmdStanError(RuntimeError):
-    """No working CmdStan, with the reason and the remedy."""
+    """Absence of a working CmdStan, with the reason and the remedy."""
 
 
 def make(folder: Path, *targets: str) -> str:
-    """Run make in a folder, as if no other make had started this process, and return what it prints.
+    """Run make in a folder, as if no other make had started this process, and return its output.
 
     Raises:
         CmdStanError: make failed.
@@ -41,13 +41,13 @@ def make(folder: Path, *targets: str) -> str:
 
 
 def compiler() -> str:
-    """C++ compiler that CmdStan's makefiles would call, without its flags."""
+    """C++ compiler that CmdStan's makefiles would call, without flags."""
     default = "clang++" if sys.platform == "darwin" else "g++"
     return (shlex.split(os.environ.get("CXX", "")) or [default])[0]
 
 
 def read_record(file: Path) -> Path:
-    """Folder of CmdStan in the record of set-up.
+    """Read the folder of CmdStan from the set-up record.
 
     Raises:
         CmdStanError: the file is damaged.
@@ -69,7 +69,7 @@ def version_of(cmdstan: Path) -> str:
 
 @contextlib.contextmanager
 def building(target: Path) -> Iterator[Path]:
-    """Give a scratch folder the name ``target``, but only when everything inside the block has succeeded."""
+    """Yield a scratch folder that is renamed to ``target`` only if everything inside the block succeeds."""
     with scratch_folder(target.parent, target.name) as folder:
         partial = folder / target.name
         partial.mkdir()
