@@ -1,17 +1,17 @@
-// Weighted Beta likelihood, in whole or censored record by record (censor paper, Section 3 and supplement).
+// Weighted Beta likelihood, uncensored or censored record by record (censor paper, Section 3 and supplement).
 //
 // log p(x | beta1, beta2) = (beta1 - 1) log x + (beta2 - 1) log(1 - x) - log B(beta1, beta2): a product of three data terms
-// with three coefficients. Without censoring the records enter through the sums of their weighted terms alone.
+// with three coefficients. Without censoring, the records enter only through the sums of their weighted terms.
 functions {
 #include clipped_sum.stan
 }
 data {
-  row_vector[3] term_sums; // weighted sums of the terms, 0 when every record is censored on its own
-  int<lower=0> n; // censored records, 0 without censoring
+  row_vector[3] term_sums; // weighted sums of the terms; 0 if each record is censored separately
+  int<lower=0> n; // number of censored records; 0 without censoring
   vector<lower=0, upper=1>[n] x;
   vector<lower=0>[n] weight;
   real<lower=0> threshold;
-  row_vector[3] centre; // coefficients that clipping has in its middle: those at a reference, or 0
+  row_vector[3] centre; // coefficients around which likelihoods are clipped: those at a reference, or 0
   real<lower=0> lambda_min;
   real<lower=0> lambda_shape;
 }

@@ -1,5 +1,5 @@
-// Weighted Beta regression: mean phi = inverse logit of design * coefficient, precision lambda, records with equal
-// predictors in one group. In whole through the sums of each group's terms, or censored record by record.
+// Weighted Beta regression with mean phi = inverse logit of design * coefficient and precision lambda. Records with equal
+// predictors form a group. They enter through the sums of each group's terms, or are censored record by record.
 functions {
 #include clipped_sum.stan
 }
@@ -7,14 +7,14 @@ data {
   int<lower=1> p;
   int<lower=1> groups;
   matrix[groups, p] design; // orthonormal columns scaled to unit variance
-  matrix[p, p] inverse_factor; // back to the coefficients of the predictors as given
+  matrix[p, p] inverse_factor; // converts to coefficients of the original predictors
   matrix[groups, 3] term_sums;
   int<lower=0> n;
   vector<lower=0, upper=1>[n] x;
   vector<lower=0>[n] weight;
   array[n] int<lower=1, upper=groups> group;
   real<lower=0> threshold;
-  matrix[groups, 3] centre; // coefficients that clipping has in its middle: those at a reference, or 0
+  matrix[groups, 3] centre; // coefficients around which likelihoods are clipped: those at a reference, or 0
   real<lower=0> coefficient_sd;
   real<lower=0> lambda_min;
   real<lower=0> lambda_shape;

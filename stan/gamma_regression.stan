@@ -1,8 +1,8 @@
 // Weighted gamma regression with log link: mean exp(design * beta), variance mean^2 / shape.
 //
-// The weighted likelihood prod_i gamma(x_i | shape, shape / mean_i)^w_i depends on the records through sum w log x, and for each
-// distinct row of the design through sum w and sum w x.
-// Sampling theta = R beta, with R the triangular factor of the weighted design, gives axes of equal scale however collinear the
+// The weighted likelihood prod_i gamma(x_i | shape, shape / mean_i)^w_i depends on the records through sum w log x, and, for each
+// distinct row of the design, through sum w and sum w x.
+// Sampling theta = R beta, with R the triangular factor of the weighted design, gives axes of equal scale, however collinear the
 // predictors are.
 //
 // Prior: beta ~ normal(0, coefficient_sd), shape ~ gamma(shape_shape, shape_rate).
@@ -12,8 +12,8 @@ data {
   matrix[groups, p] basis; // design times R^-1
   matrix[p, p] inverse_factor; // R^-1
   vector<lower=0>[groups] weight;
-  vector<lower=0>[groups] weighted_sum; // of x
-  real weighted_log_sum; // of log x, over all groups
+  vector<lower=0>[groups] weighted_sum; // sum of w x
+  real weighted_log_sum; // sum of w log x over all groups
   real<lower=0> coefficient_sd;
   real<lower=0> shape_shape;
   real<lower=0> shape_rate;

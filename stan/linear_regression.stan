@@ -2,7 +2,7 @@
 //
 // The weighted likelihood prod_i normal(y_i | x_i beta, sigma)^w_i depends on the records only through
 // W = sum w, the upper Cholesky factor R of X' diag(w) X / W, theta_hat = R beta_hat and the residual sum of squares.
-// Sampling theta = R beta gives axes of equal scale however collinear X is, so the prior on beta is stated on theta.
+// Sampling theta = R beta gives axes of equal scale, however collinear X is, so the prior on beta is stated on theta.
 //
 // Prior: sigma^2 ~ inv_gamma(shape, scale), beta | sigma ~ normal(0, prior_sd * sigma).
 data {
@@ -25,7 +25,7 @@ transformed parameters {
 }
 model {
   real variance = square(sigma);
-  // the density of sigma^2 taken to log_sigma: its Jacobian is 2 sigma^2
+  // density of sigma^2 transformed to log_sigma; the Jacobian is 2 sigma^2
   target += -2 * prior_shape * log_sigma - prior_scale / variance;
   target += -p * log_sigma - dot_self(beta) / (2 * square(prior_sd) * variance);
   target += -weight_total * log_sigma

@@ -6,7 +6,7 @@ functions {
 }
 data {
   int<lower=1> u;
-  array[u] int<lower=0> y; // in rising order
+  array[u] int<lower=0> y; // in increasing order
   vector<lower=0>[u] weight;
   real<lower=0> prior_shape;
   real<lower=0> prior_rate;

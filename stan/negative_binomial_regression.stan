@@ -1,9 +1,9 @@
 // Weighted negative binomial regression with log link, from distinct records and summed weights.
 //
-// theta = R beta, with R the triangular factor of the weighted design: its axes are of equal scale however collinear the
-// predictors are. What is sampled is theta standardised by its conditional mean and covariance given the prior scales, with
-// the likelihood taken as normal(theta_hat, identity / information). So the sampler meets neither the funnel of a small prior
-// scale nor a narrow ridge; theta_hat and information need only be rough, the posterior does not depend on them.
+// theta = R beta, with R the triangular factor of the weighted design, has axes of equal scale, however collinear the predictors
+// are. The sampler uses theta standardised by its conditional mean and covariance given the prior scales, with the likelihood
+// approximated by normal(theta_hat, identity / information). It therefore meets neither the funnel of a small prior scale nor a
+// narrow ridge. theta_hat and information need only be rough: the posterior does not depend on them.
 //
 // Prior: 1 / phi ~ half-Cauchy(0, dispersion), beta ~ normal(0, diag(sd) C diag(sd)), C ~ LKJ(correlation),
 // sd ~ half-t(df, scale).
@@ -13,7 +13,7 @@ functions {
 data {
   int<lower=1> u;
   int<lower=1> p;
-  array[u] int<lower=0> y; // in rising order
+  array[u] int<lower=0> y; // in increasing order
   vector<lower=0>[u] weight;
   matrix[u, p] basis; // design times R^-1
   matrix[p, p] inverse_factor; // R^-1

@@ -1,14 +1,16 @@
-// Posterior of a family's parameters given noisy tables of counts; no record enters, only what may be published.
+// Posterior of a family's parameters given noisy tables of counts; it uses no records, only numbers that may be published.
 //
 // A table counts the records by bin of the outcome and bin of one predictor; without predictors there is one row. Cell counts
-// are Poisson around total * probability, and the noise adds its own variance. Small noisy counts have the exact likelihood of
-// both, a polynomial in the expected count; all others a normal one. Several tables count the same records, and have a normal
-// likelihood with the covariance of a first fit. The number of records is unknown: `total` is a parameter. The end bins are open.
+// are Poisson with mean total * probability, and the noise adds its own variance. Small noisy counts have the exact likelihood
+// of both, a polynomial in the expected count; all others have a normal one. Several tables count the same records, so they have
+// a normal likelihood with the covariance from a first fit. The number of records is unknown: `total` is a parameter. The end
+// bins are open.
 //
-// Predictors are normal with means, standard deviations and correlations of their own, on a scale on which the declared bounds
-// are -1 and 1, and are integrated inside each bin by quadrature. Several predictors have tables of their pairs too. The outcome's probabilities are differences of distribution functions for the
-// normal family, sums of the probability mass for counts, and a quadrature of the density otherwise: smooth in the parameters
-// everywhere, unlike derivatives of the incomplete beta and gamma functions.
+// Predictors are normal with unknown means, standard deviations and correlations, on a scale on which the declared bounds are
+// -1 and 1. They are integrated within each bin by quadrature. Several predictors also have tables of their pairs. The outcome's
+// probabilities are differences of distribution functions for the normal family, sums of the probability mass for counts, and a
+// quadrature of the density otherwise: smooth in the parameters everywhere, unlike derivatives of the incomplete beta and gamma
+// functions.
 //
 // kind: 1 normal, 2 Beta, 3 Beta regression, 4 gamma regression, 5 Poisson, 6 and 7 negative binomial without and with predictors.
 functions {
@@ -32,7 +34,7 @@ functions {
       return p;
     }
     if (kind == 2 || kind == 3) {
-      // both shapes stay above 0 far beyond the bounds
+      // keeps both shapes above 0 far beyond the bounds
       vector[rows] mean = 1e-9 + (1 - 2e-9) * inv_logit(eta);
       vector[rows] a = spread * mean;
       vector[rows] b = spread * (1 - mean);
@@ -56,7 +58,7 @@ functions {
     }
     return p;
   }
-  // probabilities (rows, columns) of the bins of a predictor, given those of the columns at points of the predictor
+  // probabilities (rows, columns) by bin of a predictor, from those of the columns at points of the predictor
   matrix by_row(matrix inside, vector x, vector x_log_weight, array[] int first, array[] int last, vector x_edges, real x_mean,
                 real x_sd) {
     int rows = num_elements(first);
@@ -73,19 +75,19 @@ functions {
 }
 data {
   int<lower=1, upper=7> kind;
-  int<lower=0> q; // predictors
+  int<lower=0> q; // number of predictors
   int<lower=2> bins;
-  int<lower=1> rows; // bins of a predictor; 1 without predictors
+  int<lower=1> rows; // number of bins of a predictor; 1 without predictors
   vector[(q == 0 ? 1 : q) * rows * bins + choose(q, 2) * rows * rows] noisy; // tables of the outcome, then of pairs
   real<lower=0> noise_variance;
-  int<lower=0> small; // cells with a small noisy count; cells are numbered table after table, column after column
+  int<lower=0> small; // number of cells with a small noisy count; cells are numbered table by table, column by column
   array[small] int small_cell;
-  int<lower=0> large; // other cells with a likelihood of their own
+  int<lower=0> large; // number of other cells with a separate likelihood
   array[large] int large_cell;
   int<lower=0> degree;
   matrix[small, degree + 1] polynomial; // P(noisy count | expected count m) = exp(-m) sum_j polynomial[, j + 1] m^j
-  int<lower=0> whitened; // all cells if several tables count the same records, and 0 otherwise
-  matrix[whitened, whitened] whiten; // makes the deviations of noisy from expected counts independent with variance 1
+  int<lower=0> whitened; // number of all cells if several tables count the same records; otherwise 0
+  matrix[whitened, whitened] whiten; // makes deviations of noisy from expected counts independent with variance 1
   vector[bins - 1] edges; // inner edges of the outcome, used by the normal family
   int<lower=0> nodes;
   vector[nodes] at;
@@ -93,14 +95,14 @@ data {
   vector[nodes] log_weight;
   matrix[nodes, bins] collect;
   int<lower=1> points;
-  vector[points] x; // points of the quadrature over a predictor, bin after bin, on the scale of the bounds
+  vector[points] x; // quadrature points over a predictor, bin by bin, on the scale of the bounds
   vector[points] x_log_weight;
   array[rows] int<lower=1, upper=points> first; // first point of each bin
   array[rows] int<lower=1, upper=points> last;
   vector[q == 0 ? 0 : rows - 1] x_edges;
   vector[q] x_centre; // middle of the declared bounds of each predictor
-  vector<lower=0>[q] x_half; // half their distance
-  real<lower=0> spread_from; // least value of the spread
+  vector<lower=0>[q] x_half; // half the distance between them
+  real<lower=0> spread_from; // smallest value of the spread
   vector<lower=0>[4] prior;
 }
 transformed data {
@@ -172,10 +174,10 @@ model {
   if (whitened > 0) {
     target += -0.5 * dot_self(whiten * (noisy - expected));
   }
-  target += log_total; // the prior of the number of records is flat
+  target += log_total; // the prior on the number of records is flat
   x_mean ~ normal(0, 2);
   log_x_sd ~ normal(-0.7, 1);
-  // the prior of each family; Jacobians of the logarithms belong to it
+  // prior of each family, including Jacobians of the logarithms
   if (kind == 1) {
     real variance = square(spread);
     target += -2 * prior[2] * log_spread[1] - prior[3] / variance;

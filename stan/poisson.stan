@@ -1,6 +1,6 @@
-// Weighted Poisson counts from sufficient statistics, under the conjugate gamma prior of the mean.
+// Weighted Poisson counts from sufficient statistics, under the conjugate gamma prior on the mean.
 //
-// The weighted likelihood prod_i poisson(y_i | mu)^w_i depends on the records through sum w and sum w y alone.
+// The weighted likelihood prod_i poisson(y_i | mu)^w_i depends on the records only through sum w and sum w y.
 data {
   real<lower=0> weight_total;
   real<lower=0> weighted_sum;

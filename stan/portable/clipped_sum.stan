@@ -1,5 +1,5 @@
 // Sum over records of clip(terms[i] . coefficients[group[i]], -threshold, threshold).
-// Clipped records carry no gradient: an integer index keeps them out of the differentiated sum.
+// Clipped records have no gradient: an integer index keeps them out of the differentiated sum.
 real clipped_sum(matrix terms, array[] int group, matrix coefficients, real threshold) {
   int n = rows(terms);
   vector[n] value;

@@ -1,11 +1,11 @@
-// Negative binomial counts with 1 / phi = r: the weighted sum of their log probabilities, without what no parameter changes.
+// Negative binomial counts with 1 / phi = r: the weighted sum of their log probabilities, without terms that are constant.
 //
-// log_mean has an element for each count, or one for all; the counts are in rising order. A count's part is
+// log_mean has an element for each count, or one for all; the counts are in increasing order. A count contributes
 //   sum over j < y of log1p(j r)  +  y log_mean - (y + 1 / r) log1p(mean r),
-// which is that of the Poisson distribution at r = 0, and so for its gradient: nothing grows with phi and cancels. Where counts
-// are few and large, the sum over j is from the 16th on by Stirling's series, whose terms beyond those below are less than 1e-15.
+// which at r = 0 is the Poisson term, with its gradient: no terms grow with phi and cancel. If counts are few and large, the
+// sum over j uses Stirling's series from the 16th term on; its terms beyond those below are less than 1e-15.
 
-// log1p(z) / z, whose derivative keeps its digits near 0
+// log1p(z) / z, with a derivative that is accurate near 0
 vector log1p_ratio(vector z) {
   int n = rows(z);
   vector[n] ratio;
@@ -23,7 +23,7 @@ vector log1p_ratio(vector z) {
   }
   return ratio;
 }
-// Of sum over j < count of log1p(j r), up to the same number for all counts, none of them below 16.
+// Sum over j < count of log1p(j r), up to a constant that is the same for all counts, none of them below 16.
 vector log_rising(vector count, real r) {
   vector[rows(count)] z = r * count;
   vector[rows(count)] s = r * inv(1 + z);

@@ -1,6 +1,6 @@
-// Probabilities of the cells of a table of a normal outcome by bins of a normal predictor, column after column.
+// Probabilities of the cells of a table of a normal outcome by bins of a normal predictor, column by column.
 // Given the predictor x, the outcome has mean at_zero + slope * x and standard deviation own. In each bin of the predictor,
-// which begins at point first and ends at point last, it is averaged over the points. The end bins of both are open.
+// from point first to point last, the probability is averaged over the points. The end bins of both variables are open.
 vector normal_table(real at_zero, real slope, real own, real x_mean, real x_sd, data vector x, data vector x_log_weight,
                     data array[] int first, data array[] int last, data vector x_edges, data vector edges) {
   int bins = num_elements(edges) + 1;

@@ -1,5 +1,5 @@
-// Logarithm of the probability of small noisy counts given their expected counts m, up to a constant: that of a count is
-// exp(-m) sum_j polynomial[, j + 1] m^j. A polynomial overflows only where a small count is expected to be above thousands.
+// Log probability of small noisy counts given their expected counts m, up to a constant: a count has the probability
+// exp(-m) sum_j polynomial[, j + 1] m^j. A polynomial overflows only if the expected count of such a cell is above thousands.
 real small_counts(vector expected, data matrix polynomial) {
   int degree = cols(polynomial) - 1;
   vector[num_elements(expected)] value = polynomial[, degree + 1];
