@@ -1,6 +1,6 @@
-"""Processor time and memory of a finished run: python <clone>/bench/accounts.py [scale] [--write], where it was made.
+"""Processor time and memory of a finished run: python <clone>/bench/accounts.py [scale] [--write], in the run's folder.
 
-The processor seconds are those that each job accounts for at the end of its log, the memory is that of Snakemake's benchmarks.
+Processor seconds are from the account at the end of each job's log, memory is from Snakemake's benchmarks.
 --write puts the tables into docs/PERFORMANCE.md of the clone.
 """
 
@@ -15,11 +15,11 @@ from page import table, write_part
 from schedule import SECONDS
 
 OF_PAPERS = ("run_batch", "run_study", "collect_batches", "collect_study", "judge_claims", "show")
-"""Rules whose logs have the paper below the name of the rule."""
+"""Rules whose logs are in a folder for each paper, below the folder of the rule."""
 OURS = "cost"
-"""Paper that is a study of our own."""
+"""Key of our own study."""
 PARTS = ("starting Python", "the jobs: bounds, weights, audits, drawing", "Stan programs")
-"""Parts of the account of a job, in its order."""
+"""Parts of a job's account, in order."""
 Accounts = Mapping[str, tuple[float, float, float]]
 
 
@@ -51,7 +51,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def by_part(given: Accounts) -> str:
-    """Table of the share of each part, of the papers and of our own study."""
+    """Build a table of each part's share, for the papers and for our own study."""
     columns = [[parts for paper, parts in given.items() if paper not in ("", OURS)], [given[OURS]] if OURS in given else []]
     totals = [sum(map(sum, column)) for column in columns]
     rows = [
@@ -63,20 +63,20 @@ def by_part(given: Accounts) -> str:
 
 
 def by_paper(given: Accounts) -> str:
-    """Table of the seconds of each paper."""
+    """Build a table of each paper's seconds."""
     rows = [[f"`{paper}`", f"{sum(parts):.0f}", f"{parts[2]:.0f}"] for paper, parts in sorted(given.items()) if paper]
     return table(["paper", "processor seconds", "of them Stan programs"], rows)
 
 
 def main() -> None:
-    """Print the tables of a run, and write them to the page."""
+    """Print the tables of a run; with --write, write them to the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scale", nargs="?", default="paper")
     parser.add_argument("--write", action="store_true", help="write the tables to docs/PERFORMANCE.md")
     options = parser.parse_args()
     logs, benchmarks = Path("logs", options.scale), Path("benchmarks", options.scale)
     if not (logs.is_dir() and benchmarks.is_dir()):
-        sys.exit(f"{logs}, {benchmarks}: a finished run has both; give its scale, and run this where it was made")
+        sys.exit(f"{logs}, {benchmarks}: not found; give the scale of a finished run, and run this in the run's folder")
     given = accounts(logs)
     megabytes = sorted(memory(benchmarks).items(), key=lambda item: -item[1])
     largest = table(["rule", "MB"], [[f"`{rule}`", f"{value:.0f}"] for rule, value in megabytes[:6]])

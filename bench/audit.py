@@ -2,13 +2,13 @@
 
 estimator: losses from 1000 draws of each posterior against exact ones, for random pairs over all families (200 by default).
 table: claimed, audited and attacked epsilon of each mechanism, lognormal regression with n = 2000 (20 data sets).
-value: loss against the value of the record that is added, weights fixed and computed again.
+value: loss against the value of the added record, with weights fixed and recomputed.
 small: the worst neighbours of the smallest data sets.
 pi: the share of data sets whose audited loss exceeds the claim, against n.
 removals: all n removals of a data set, against the few that the audit tries.
-attacks: telling the worst neighbours apart by one synthetic data set.
+attacks: distinguishing the worst neighbours by one synthetic data set.
 refute: losses of min-max weights with other priors, sizes and draws, and for records closer to the centre.
-stan: the same losses from draws of CmdStan by bridge sampling, with the exact ones (after a run, which compiles the program).
+stan: the same losses by bridge sampling from CmdStan draws, with the exact ones (after a run, which compiles the program).
 
 Tables are also written to the folder results.
 """
@@ -42,13 +42,13 @@ for register in (FAMILIES, MECHANISMS, POPULATIONS):
 RESULTS = Path(__file__).parents[1] / "results"
 LINEAR = ("normal", "lognormal_regression")
 OUTCOMES = np.exp(np.linspace(-5, 11, 5))
-"""Declared: 3 +- 8 on the log scale, where the population has mean 3 and standard deviation 1.4."""
+"""Declared outcomes: 3 +- 8 on the log scale, where the population has mean 3 and standard deviation 1.4."""
 PREDICTORS = [np.linspace(-2, 6, 3)]
-"""Declared: 2 +- 4."""
+"""Declared predictors: 2 +- 4."""
 
 
 def synthesizer(id: str, mechanism: str, *parents: str, **parameters: float) -> Synthesizer:
-    """Synthesizer with a fit of its own."""
+    """Make a synthesizer with its own fit."""
     words = MECHANISMS[mechanism].words(parameters)
     return Synthesizer(id=id, mechanism=mechanism, parameters=parameters, parents=parents, fit=id, words=words)
 
@@ -85,7 +85,7 @@ def lognormal(
 
 
 def one_data_set(replicate: int, n: int = 2000) -> list[dict[str, Any]]:
-    """Rows of one data set; in the first few, the weights' random numbers are also mixed over."""
+    """Rows of one data set; for the first two, losses are also mixed over the weights' random numbers."""
     settings = AuditSearch(streams=16 if replicate < 2 else 0, each=2, random=3, refined=1, attack=1000 if replicate == 0 else 0)
     replay = lognormal(n, replicate)
     rows = audit(replay, n, [synthesizer.id for synthesizer in SYNTHESIZERS], settings, replicate)
@@ -108,7 +108,7 @@ def table(data_sets: int) -> None:
     claims = worst.groupby("synthesizer")[["claimed", "claimed_larger", "attacked", "weight"]].agg(summary)
     with pd.option_context("display.width", 300, "display.max_columns", 99):
         print(claims.join(shown).T.to_string())
-    print(f"{time.process_time() - start:.0f} s in this process, and two more processes")
+    print(f"{time.process_time() - start:.0f} s of processor time in this process, without its two workers")
 
 
 def summary(values: pd.Series) -> str:
@@ -117,7 +117,7 @@ def summary(values: pd.Series) -> str:
 
 
 def value(data_sets: int) -> None:
-    """Loss against the outcome of the added record at the predictor's mean, weights fixed and computed again."""
+    """Loss against the outcome of the added record at the predictor's mean, with weights fixed and recomputed."""
     outcomes = np.exp(3 + np.linspace(-12, 12, 25))
     rows = []
     for replicate in range(data_sets):
@@ -147,7 +147,7 @@ def value(data_sets: int) -> None:
 
 
 def estimator(pairs: int) -> None:
-    """General estimator against exact posteriors."""
+    """Compare the general estimator with exact posteriors."""
     with ProcessPoolExecutor(2) as pool:
         results = pd.DataFrame(pool.map(one_pair, range(pairs)))
     results["difference"] = (results.bridged - results.exact).abs()
@@ -163,7 +163,7 @@ def estimator(pairs: int) -> None:
 
 
 def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object]:
-    """Random pair of data sets: an additional record, weights moved by a random share, a random family."""
+    """Make a random pair of data sets: an additional record, weights changed by a random share, a random family."""
     generator = np.random.default_rng([20260205, k])
     name = ("normal", "lognormal_regression", "poisson", "beta", "negative_binomial", "beta")[k % 6]
     threshold = float(generator.uniform(0.5, 3)) if k % 6 == 5 else None
@@ -227,7 +227,7 @@ def small(_: int) -> None:
 
 
 def pi_of(task: tuple[int, int]) -> list[tuple[object, ...]]:
-    """Claimed and audited epsilon of one data set, by synthesizer; records leave, or one of the declared ones joins."""
+    """Claimed and audited epsilon of one data set, by synthesizer; a record is removed, or a declared one is added."""
     n, replicate = task
     settings = AuditSearch(deltas=(1e-3,), each=1, random=0, refined=1, releases=1)
     audited = audit(lognormal(n, replicate, SYNTHESIZERS[:7]), n, [chosen.id for chosen in SYNTHESIZERS[:7]], settings, replicate)
@@ -239,7 +239,7 @@ def pi_of(task: tuple[int, int]) -> list[tuple[object, ...]]:
 
 
 def pi(data_sets: int) -> None:
-    """In what share of data sets the loss exceeds the claim, by kind of neighbour."""
+    """Share of data sets in which the loss exceeds the claim, by kind of neighbour."""
     with ProcessPoolExecutor(2) as pool:
         rows = list(itertools.chain.from_iterable(pool.map(pi_of, itertools.product((100, 400, 1600, 6400), range(data_sets)))))
     results = pd.DataFrame(rows, columns=["n", "synthesizer", "kind", "audited", "claimed", "larger"])
@@ -267,7 +267,7 @@ def removals(_: int) -> None:
     for id, values in losses.items():
         largest = max(values[k] for k in tried)
         print(
-            f"{id:28} worst of all {values.max():.3f}, of the {len(tried)} tried {largest:.3f}, "
+            f"{id:28} worst of all {values.max():.3f}, worst of the {len(tried)} tried {largest:.3f}, "
             f"median of all {np.median(values):.3f}"
         )
 
@@ -302,7 +302,7 @@ REFUTE: dict[str, dict[str, Any]] = {
     "prior of sigma^2: shape 100, scale 100": {"priors": {"shape": 100.0, "scale": 100.0}}, "10,000 draws": {"draws": 10_000},
     "n = 500": {"n": 500}, "n = 20,000": {"n": 20_000},
 }  # fmt: skip
-"""Changes of the study."""
+"""Changes to the settings of the study."""
 DISTANCES = (1.0, 2.0, 3.0, 4.0, 5.7)
 """Distances of the log outcome from its mean at the record's predictor, in units of sigma, which is 1."""
 
@@ -317,7 +317,7 @@ def refute(data_sets: int) -> None:
             for z in (0.0, 2.0, 4.0):
                 middle = 1 + z
                 outcomes = np.exp([middle + sign * far for far in DISTANCES for sign in (-1, 1)])
-                # the grid needs two values; the first one alone is used
+                # the grid needs two values; only the first is used
                 replay = lognormal(n, replicate, CHECKED, outcomes, [np.array([z, z + 1])], **settings)
                 base = replay.run(np.arange(n), bounds=True)
                 for neighbour in added(n, len(replay.universe))[::2]:
@@ -341,7 +341,7 @@ def refute(data_sets: int) -> None:
 
 
 def stan(data_sets: int) -> None:
-    """Draws of CmdStan of both posteriors, and the loss by bridge sampling from them."""
+    """Draw from both posteriors with CmdStan, and estimate the loss by bridge sampling."""
     from formalsynth.stan.chain import Lengths, run_chain
 
     executable = next(RESULTS.glob("**/stan/linear_regression"))

@@ -1,4 +1,4 @@
-"""A copy of the repository to run the workflow in."""
+"""Copy of the repository in which to run the workflow."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ PARTS = ("Snakefile", "config", "profiles", "stan", "workflow")
 
 
 def copied(folder: str) -> Path:
-    """Copy what a run reads into a folder, without results of earlier runs."""
+    """Copy everything that a run reads into a folder, without results of earlier runs."""
     copy = Path(folder, "copy")
     copy.mkdir()
     for name in PARTS:

@@ -1,14 +1,14 @@
 """Coverage of 95 % intervals from noisy tables: python bench/coverage.py [simulations] [processes].
 
 Each simulation draws confidential data, adds noise to their tables, computes the posterior given these tables by importance
-sampling (formalsynth.inference.density), and draws 20 synthetic data sets, predictors included, each from a posterior draw of
-its own. Compared with the true value of the population are:
+sampling (formalsynth.inference.density), and draws 20 synthetic data sets, predictors included, each from its own posterior
+draw. The following are compared with the true value in the population:
 posterior: quantiles of the quantity over the posterior draws.
 m = 1, 5, 20: the combining rule of formalsynth.inference.intervals with the variance over public draws.
-bare 5, bare 20: the same without draws, from the data sets alone; simulations in which there is no interval are counted apart.
+bare 5, bare 20: the same without draws, from the data sets only; simulations without an interval are counted separately.
 data: the usual interval from the confidential data, without privacy.
 
-The table is written to results/coverage.csv: a row for each case, n, epsilon, quantity and rule.
+The table is written to results/coverage.csv, with a row for each case, n, epsilon, quantity and rule.
 """
 
 import itertools
@@ -54,11 +54,11 @@ class Case:
     outcome: Bins
     predictor: Bins | None
     share_below: float
-    """The share of outcomes below this value is a quantity."""
+    """Value for the quantity that is the share of outcomes below it."""
     truth: Values
     """Value (1,) of each parameter."""
     distribution: Callable[[Values], Any]
-    """Marginal distribution of the outcome, of scipy, from parameters (S,)."""
+    """Function from parameters (S,) to the marginal distribution of the outcome, from scipy."""
     draw: Callable[[np.random.Generator, Mapping[str, float], int], tuple[Array, Array]]
     """Draw n outcomes and predictors from one value of the parameters."""
 
@@ -72,7 +72,7 @@ class Case:
         return by_name | ({"slope": values["slope"]} if self.predictor else {})
 
     def estimates(self, y: Array, x: Array) -> dict[str, Estimate]:
-        """Estimate each quantity from data, without a model but for the slope, which is that of the logarithm."""
+        """Estimate each quantity from data, without a model except for the slope, which is that of the logarithm."""
         n, ordered, below = len(y), np.sort(y), float((y <= self.share_below).mean())
         by_name: dict[str, Estimate] = {"mean": (float(y.mean()), float(y.var() / n)), "share": (below, below * (1 - below) / n)}
         for name, p in (("median", 0.5), ("q90", 0.9)):
@@ -129,7 +129,7 @@ CASES = {
 
 
 def named(density: TablesDensity, model: TablesModel, points: Array) -> dict[str, Array]:
-    """Name the parameters (S,) of the family and of its predictor."""
+    """Return the parameters (S,) of the family and of its predictor by name."""
     sampled = density.sampled(points)
     draws = dict(model.tabled.of(sampled["coefficient"], sampled.get("spread", np.ones(len(points)))))
     if "beta" not in draws:
@@ -156,7 +156,7 @@ def posterior(case: Case, y: Array, x: Array, epsilon: float, generator: np.rand
 
 
 def simulation(name: str, n: int, epsilon: float, number: int) -> list[tuple[Any, ...]]:
-    """Rows of quantity, rule, low, high for one simulation; NaN where the rule gives no interval."""
+    """Rows of quantity, rule, low, high for one simulation; NaN if the rule gives no interval."""
     case, generator = CASES[name], np.random.default_rng([list(CASES).index(name), n, round(1000 * epsilon), number])
     y, x = case.draw(generator, {key: float(value[0]) for key, value in case.truth.items()}, n)
     draws = posterior(case, y, x, epsilon, generator)

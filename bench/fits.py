@@ -1,8 +1,8 @@
 """Our fits against others, on one data set and in one run: python bench/fits.py [repetitions] [--pymc PYTHON] [--write].
 
-All sample 400 + 1000 iterations in one chain, and end with the by-record Lipschitz bounds: our programs, straightforward ones as
-a paper or brms writes them, exact draws of the audit, and PyMC with nutpie where PYTHON has them. What is measured is processor
-time, that of the sampler included, so that other work on the machine matters little; with OMP_NUM_THREADS=1, as in the jobs of
+All of them sample 400 + 1000 iterations in one chain and end with the by-record Lipschitz bounds: our programs, straightforward
+programs as a paper or brms writes them, exact draws of the audit, and PyMC with nutpie if PYTHON has them. Processor time is
+measured, including that of the sampler, so other work on the machine matters little; with OMP_NUM_THREADS=1, as in the jobs of
 the workflow. --write puts the table into docs/PERFORMANCE.md.
 """
 
@@ -36,24 +36,24 @@ from formalsynth.stan.served import ended_after
 
 FAMILIES.find()
 ROOT = Path(__file__).parents[1]
-# One attempt and no limits of the gate, for equal work on both sides. The copy is not validated: config may not set this.
+# One attempt and no diagnostic limits, for equal work on both sides. The copy is not validated: config may not set this.
 OPEN_GATE = {"ess_min": 0.0, "rhat_max": float("inf"), "divergences_max": 10_000}
 SETTINGS = SamplerSettings(attempts=1).model_copy(update=OPEN_GATE)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One model, fitted by our program and by a straightforward one."""
+    """Model that is fitted by our program and by a straightforward one."""
 
     title: str
     family: str
     plain: str
-    """The straightforward program in this folder."""
+    """Name of the straightforward program in this folder."""
     records: Records
     near: Mapping[str, list[Any]]
-    """Parameters at which the LW weights are taken."""
+    """Parameters at which the LW weights are computed."""
     data: Callable[[Records], dict[str, Any]]
-    """Data of the straightforward program, but for the weights."""
+    """Data of the straightforward program, except the weights."""
     threshold: float | None = None
 
 
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int, pymc: str | None) -> list[str]:
-    """Compare every form of our program with the others, in turn; rows of the table."""
+    """Compare every form of our program with the others, taking turns; return rows of the table."""
     program = FAMILIES[comparison.family].program
     forms = {}
     for native in (True, False):
@@ -147,7 +147,7 @@ def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: in
 
 
 def exact(comparison: Comparison, weights: np.ndarray, seed: int) -> float:
-    """Bounds over 1000 exact draws of the posterior, on a lattice where it has no closed form."""
+    """Bounds over 1000 exact draws of the posterior, on a lattice if it has no closed form."""
     family, records = FAMILIES[comparison.family], comparison.records
     posteriors = exact_posteriors(family, records, family.priors)
     posterior = posteriors.posterior(weights, comparison.threshold)
@@ -164,7 +164,7 @@ def ours(comparison: Comparison, executable: Path, weights: np.ndarray, seed: in
 
 
 def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weights: np.ndarray, seed: int) -> float:
-    """One chain of the plain program, bounds from its log_lik columns."""
+    """Run one chain of the plain program, with bounds from its log_lik columns."""
     with tempfile.TemporaryDirectory() as folder:
         data = comparison.data(comparison.records) | {"weight": weights}
         delta = SETTINGS.adapt_delta
@@ -174,7 +174,7 @@ def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weigh
 
 
 def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
-    """Weighted lognormal regression at growing sample sizes: sufficient statistics make the cost nearly the same."""
+    """Compare sample sizes for weighted lognormal regression: with sufficient statistics, the cost is nearly constant."""
     executable = folder / "linear_regression"
     compile_program(ROOT / "stan" / "linear_regression.stan", executable, cmdstan)
     family = FAMILIES["lognormal_regression"]
@@ -202,7 +202,7 @@ def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
 def timed(run: Callable[[], Any], seconds: list[float]) -> Any:
     """Return the result of a call and append its processor seconds, with those of the programs that it starts."""
     start = processor_seconds()
-    with ended_after():  # the time of a process counts when it has ended
+    with ended_after():  # the time of a process is counted only after its end
         result = run()
     seconds.append(processor_seconds() - start)
     return result

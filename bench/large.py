@@ -1,9 +1,10 @@
-"""One replicate of many records for each family: python bench/large.py [records]. A million records when none is given.
+"""One replicate of many records for each family: python bench/large.py [records]. The default is a million records.
 
 ``python bench/large.py FAMILY RECORDS averaged|plain|audit`` runs one family.
 
-Three synthesizers each, through Snakemake on one core: fits, bounds of all records, one synthetic data set and its utility. It
-prints processor seconds, and the largest memory of a process. Afterwards, an audit of one data set of a tenth of the records.
+Each run has three synthesizers, through Snakemake on one core: fits, bounds of all records, one synthetic data set and its
+utility. It prints processor seconds and the largest memory of a process. Afterwards it audits a data set with a tenth of the
+records.
 """
 
 import argparse
@@ -41,11 +42,11 @@ AUDIT: dict[str, Any] = {
     "outcome": {"low": 0.0067379, "high": 59874.1, "points": 5, "log": True},
     "predictors": [{"low": -2, "high": 6, "points": 3}],
 }
-"""Declared outcomes and predictors of records that join."""
+"""Declared outcomes and predictors of records to add."""
 
 
 def study(family: str, n: int, chosen: list[str], **more: object) -> dict[str, Any]:
-    """Study of one replicate of one family."""
+    """Build a study of one replicate of one family."""
     scenario = {"family": family, "population": POPULATIONS[family], "n": n, "replicates": 1, "synthesizers": chosen, **more}
     return {
         "title": "Many records", "code": [str(ROOT / "bench" / "populations.py")],
@@ -63,7 +64,7 @@ def run(copy: Path, name: str, contents: dict[str, Any]) -> tuple[float, float]:
         log = copy / "output"
         with log.open("w") as output:
             started = subprocess.Popen([*command, *options, "--", target], cwd=copy, stdout=output, stderr=subprocess.STDOUT)
-            _, status, used = os.wait4(started.pid, 0)  # of this process and what it started, without the compiler
+            _, status, used = os.wait4(started.pid, 0)  # of the process and its children, without the compiler
         if status:
             sys.exit(f"{' '.join(command)}\n{log.read_text(errors='replace')[-3000:]}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
@@ -78,13 +79,13 @@ def one(family: str, n: int, kind: str) -> None:
 
 
 def measured(family: str, n: int, kind: str) -> list[float]:
-    """Processor seconds and megabytes of a study in a process of its own, whose memory is then its own."""
+    """Processor seconds and megabytes of a study in a separate process, to measure its memory separately."""
     command = [sys.executable, __file__, family, str(n), kind]
     return [float(number) for number in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()]
 
 
 def main() -> None:
-    """Print a table of all families and a line for an audit, and write them to the page."""
+    """Print a table of all families and a line for an audit; with --write, write them to the page."""
     if len(sys.argv) == 4:
         one(sys.argv[1], int(sys.argv[2]), sys.argv[3])
         return

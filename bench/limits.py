@@ -1,7 +1,8 @@
 """Where noisy tables lose little: python bench/limits.py.
 
-Prints the expected standard error over that without privacy (formalsynth.inference.expected_errors), by n and epsilon, and the
-smallest n at which it is at most 1.1 and at most 2. No data are simulated. Written to results/limits.csv.
+It prints the ratio of the expected standard error to that without privacy (formalsynth.inference.expected_errors), by n and
+epsilon, and the smallest n at which the ratio is at most 1.1 and at most 2. No data are simulated. The table is written to
+results/limits.csv.
 """
 
 import itertools
@@ -34,7 +35,7 @@ CASES = {
 
 
 def factor(name: str, n: float, epsilon: float) -> float:
-    """Compute the expected error over that without privacy."""
+    """Compute the ratio of the expected error to that without privacy."""
     family, bins, guess = CASES[name]
     declared = tabled(FAMILIES[family])
     assert declared is not None
@@ -42,7 +43,7 @@ def factor(name: str, n: float, epsilon: float) -> float:
 
 
 def smallest(name: str, epsilon: float, most: float) -> int | None:
-    """Smallest n, to a tenth, at which the factor is at most ``most``; None where it is above at 10 million."""
+    """Smallest n, to a tenth, at which the factor is at most ``most``; None if it is larger even at 10 million."""
     sizes = np.geomspace(50, 1e7, 128)
     first, last = 0, len(sizes) - 1
     if factor(name, sizes[last], epsilon) > most:

@@ -1,6 +1,6 @@
-"""Cost of planning a large study: python bench/many.py [replicates]. A dry run, nothing is fitted.
+"""Cost of planning a large study: python bench/many.py [replicates]. In a dry run, nothing is fitted.
 
-Every simulated scenario of the papers has that many replicates (10,000 when none is given), in batches as planned and of 1000.
+Every simulated scenario of the papers has that many replicates (default 10,000), in batches as planned and of 1000.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from page import table, write_part
 
 
 def main() -> None:
-    """Print jobs, processor seconds and memory of each dry run, and write them to the page."""
+    """Print jobs, processor seconds and memory of each dry run; with --write, write them to the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("replicates", nargs="?", type=int, default=10_000)
     parser.add_argument("--write", action="store_true", help="write the table to docs/PERFORMANCE.md")
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def multiply(papers: Path, replicates: int) -> None:
-    """Give every scenario with replicates that many."""
+    """Set this number of replicates in every scenario that has replicates."""
     for path in papers.glob("*.yaml"):
         paper = yaml.safe_load(path.read_text(encoding="utf-8"))
         for scenario in paper["scenarios"].values():

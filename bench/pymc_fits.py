@@ -1,7 +1,7 @@
 """Fits of bench/fits.py by PyMC with nutpie: <python with pymc and nutpie> bench/pymc_fits.py FILE MODEL REPETITIONS.
 
-FILE is an npz with the outcomes x, the weights, and what else the model needs. It prints in JSON the processor seconds of
-compiling the model, and of each fit with the weighted log-likelihood of all records; a new data set is compiled again.
+FILE is an npz with the outcomes x, the weights, and any other input of the model. The output is JSON: the processor seconds of
+compiling the model, and of each fit with the weighted log-likelihood of all records; a new data set requires a new compilation.
 """
 
 import json

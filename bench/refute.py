@@ -1,11 +1,11 @@
 """Attempts to refute noisy tables: python -m bench.refute [simulations] [name ...].
 
-A population on which intervals are given and do not cover, or a pair of neighbours with a larger loss than claimed, would refute
-them. Each population goes against an assumption or a declaration. In each simulation a release is made and its posterior
-computed by importance sampling. Printed are the share of simulations with an interval (``inference.intervals.contradicted``; one
-with few effective draws has none), the coverage of 95 % intervals among these, and the root mean square error of the posterior
-mean over that of the usual estimate without privacy. An outcome is "covers", "no interval" (in 95 % of simulations) or "refuted".
-Attempts at privacy print the largest loss.
+A population for which intervals are given but do not cover, or a pair of neighbours with a larger loss than claimed, would refute
+them. Each population violates an assumption or a declaration. Each simulation makes a release and computes its posterior by
+importance sampling. The output is the share of simulations with an interval (``inference.intervals.contradicted``; one with few
+effective draws has none), the coverage of 95 % intervals among these, and the ratio of the root mean square error of the
+posterior mean to that of the usual estimate without privacy. An outcome is "covers", "no interval" (in 95 % of simulations) or
+"refuted". Attempts to refute privacy print the largest loss.
 """
 
 import math
@@ -36,15 +36,15 @@ COUNTS: Mapping[str, float] = {"low": 0, "high": 240, "bins": 12}
 AMOUNTS: Mapping[str, float] = {"low": math.exp(-3), "high": math.exp(9), "bins": 12}
 LINE: Mapping[str, float] = {**AMOUNTS, "x_low": -1, "x_high": 5, "x_bins": 8}
 LEAST_DRAWS = 50
-"""Fewest effective draws of a posterior that count as one."""
+"""Minimum number of effective draws; a simulation with fewer has no posterior."""
 ENOUGH = 0.93
-"""Least coverage that is aimed at; an attempt refutes it beyond three standard errors."""
+"""Target coverage; an attempt refutes the intervals if coverage is more than three standard errors below it."""
 Draw = Callable[[np.random.Generator, int], Records]
 
 
 @dataclass(frozen=True)
 class Population:
-    """Attempt with data that go against an assumption or a declaration."""
+    """Attempt with data that violate an assumption or a declaration."""
 
     what: str
     family: str
@@ -70,7 +70,7 @@ class Outcomes:
     """Errors of the usual estimate without privacy."""
 
     def line(self) -> str:
-        """Numbers in words, with the verdict."""
+        """Format the results, with the verdict."""
         runs, given = len(self.covered) + self.refused + self.failed, len(self.covered)
         coverage = float(np.mean(self.covered)) if given else math.nan
         spread = 3 * math.sqrt(ENOUGH * (1 - ENOUGH) / max(given, 1))
@@ -81,7 +81,7 @@ class Outcomes:
 
 
 def release(attempt: Population, records: Records, number: int) -> PrivateFit:
-    """Noisy tables of the records."""
+    """Make noisy tables of the records."""
     context = Context(FAMILIES[attempt.family], records, Address(1, 1, 1, attempt.n, number))
     made = MECHANISMS["noisy_tables"].apply(context, {**attempt.declared, "epsilon": attempt.epsilon})
     assert isinstance(made, PrivateFit)
@@ -138,19 +138,19 @@ def along(x: Array, errors: Array) -> Records:
 
 
 def mixed(generator: np.random.Generator, share: float, first: Array, second: Array) -> Array:
-    """Take values of the first with a probability, else of the second."""
+    """Take values from ``first`` with probability ``share``, else from ``second``."""
     return np.where(generator.random(len(first)) < share, first, second)
 
 
 def in_first_bin(generator: np.random.Generator, n: int) -> Records:
-    """Shares of Beta(0.5, 3), but those below 0.1 at one of two points of the first bin."""
+    """Draw shares from Beta(0.5, 3), and move those below 0.1 to one of two points in the first bin."""
     x = generator.beta(0.5, 3, n)
     return alone(np.where(x < 0.1, mixed(generator, 0.5, np.full(n, 0.001), np.full(n, 0.099)), x))
 
 
 MEAN = 1 / 7
 BELOW = 0.5545845
-"""Probability of Beta(0.5, 3) below 0.1; the mean of these is 0.0315141."""
+"""Probability that a Beta(0.5, 3) value is below 0.1; the mean of such values is 0.0315141."""
 POPULATIONS: Mapping[str, Population] = {
     "family": Population("the family fits", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN),
     "edge": Population(
@@ -216,13 +216,13 @@ def _uneven(generator: np.random.Generator, n: int) -> Records:
 
 
 def _curved(generator: np.random.Generator, n: int) -> Records:
-    """Amounts whose best line has the slope 1: x + (x - 2)^2 / 2 has the covariance of x with x, and the square has none."""
+    """Amounts whose best line has slope 1: x + (x - 2)^2 / 2 has the covariance of x with x, and the square has none."""
     x = generator.normal(2, 1, n)
     return along(x, ((x - 2) ** 2 - 1) / 2 + generator.standard_normal(n))
 
 
 def guess_who(runs: int) -> str:
-    """Somebody knows all records but one and the mechanism: the count of its bin tells the two data sets apart best."""
+    """Attack by someone who knows the mechanism and all other records, from the count in the bin of the unknown record."""
     generator, attempt = np.random.default_rng(1), POPULATIONS["family"]
     x = generator.beta(0.5, 3, attempt.n)
     ours, theirs = (release(attempt, alone(values), 0).counts for values in (x, x[1:]))
@@ -232,7 +232,7 @@ def guess_who(runs: int) -> str:
 
 
 def extreme_record(runs: int) -> str:
-    """One record among many that is not a number, infinite, or as large as numbers get, added or replaced by another."""
+    """Add or replace one record among many that is NaN, infinite, or as large as numbers get."""
     generator, epsilon = np.random.default_rng(2), 0.7
     z = generator.standard_normal(50 * max(runs, 40))
     many = Records(generator.beta(0.5, 3, len(z)), np.column_stack([np.ones(len(z)), z]))
@@ -245,7 +245,7 @@ def extreme_record(runs: int) -> str:
 
 
 def shared_noise(runs: int) -> str:
-    """Two declarations that hardly differ: with the same noise, the difference of two releases is that of the exact counts."""
+    """Compare two declarations that hardly differ: with the same noise, two releases would differ by the exact counts."""
     declared, records = POPULATIONS["family"].declared, alone(np.random.default_rng(3).beta(0.5, 3, 500))
     noises = []
     for epsilon, high in ((0.5, 1.0), (0.5 + 1e-9, 1.0), (0.5, 1.0 - 1e-9)):
@@ -277,11 +277,11 @@ def lines(names: Iterator[str] | list[str], simulations: int) -> Iterator[str]:
 
 
 def main(words: list[str]) -> int:
-    """Run the attempts, those with these names or all."""
+    """Run the named attempts, or all."""
     simulations = int(words[0]) if words and words[0].isdigit() else 400
     names = [word for word in words if not word.isdigit()] or [*POPULATIONS, *PRIVACY]
     if unknown := set(names) - {*POPULATIONS, *PRIVACY}:
-        print(f"there is no {', '.join(sorted(unknown))}; allowed: {', '.join([*POPULATIONS, *PRIVACY])}")
+        print(f"given {', '.join(sorted(unknown))}; allowed: {', '.join([*POPULATIONS, *PRIVACY])}")
         return 2
     for line in lines(names, simulations):
         print(line, flush=True)

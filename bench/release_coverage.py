@@ -1,8 +1,8 @@
 """Coverage of the intervals of releases by noisy tables: python bench/release_coverage.py [RELEASES] [REPLICATES] [EPSILON].
 
-Each release is of another made-up file of 4,000 households (tests/households.py), and its intervals are for the population of all
-these files, whose values come from a million rows. Written to results/release_coverage.csv. 100 releases with 100 replicates
-each take about 13 minutes of processor time.
+Each release uses a new made-up file of 4,000 households (tests/households.py), and its intervals are for the population of all
+these files, whose values come from a million rows. Results are written to results/release_coverage.csv. 100 releases with 100
+replicates each take about 13 minutes of processor time.
 """
 
 import functools
@@ -35,7 +35,7 @@ SCHEMA = Schema.model_validate({
 
 
 def rows_of(seed: int, number: int) -> pd.DataFrame:
-    """Rows of a made-up file with their types."""
+    """Rows of a made-up file, with their types."""
     text = households.households(number, seed).drop(columns="id")
     categories = ["region", "sex", "education"]
     return text.assign(**{name: pd.to_numeric(text[name]) for name in text if name not in categories})
@@ -57,7 +57,7 @@ def simulation(epsilon: float, replicates: int, number: int) -> pd.DataFrame:
 
 
 def main(releases: int = 100, replicates: int = 100, epsilon: float = 2.0) -> None:
-    """Simulate releases, write and print coverage with its standard error, errors and bias of each analysis."""
+    """Simulate releases; write and print coverage with its standard error, errors and bias of each analysis."""
     with ProcessPoolExecutor(PROCESSES) as pool:
         of_population = pool.map(rows_of, range(20), [50_000] * 20)
         truth = np.mean([values(SCHEMA, ANALYSES, rows) for rows in of_population], axis=0)

@@ -1,8 +1,8 @@
-"""Errors of releases of several columns, against OpenDP's tables: python bench/release_errors.py.
+"""Errors of releases of several columns, compared with OpenDP's tables: python bench/release_errors.py.
 
-Files of 4,000 made-up households (tests/households.py) are released as declared there, and by OpenDP's tables with a graphical
-model: those of the declared pairs, those of all pairs, and AIM, with the same levels of each column, values inside a level drawn
-in the same way, and the same epsilon for replacing a row. The table is printed in Markdown, and all numbers are in
+Files of 4,000 made-up households (tests/households.py) are released as declared there, and with OpenDP's tables and a graphical
+model: tables of the declared pairs, tables of all pairs, and AIM. All use the same levels of each column, draw values within a
+level in the same way, and have the same epsilon for replacing a row. The table is printed in Markdown, and all numbers are in
 results/release_errors.csv. OpenDP's tables need ``pip install "opendp[mbi]"`` (1.3 GB), and are left out without it.
 """
 
@@ -45,7 +45,7 @@ def noisy_sums(rows: pd.DataFrame, epsilon: float, seed: int) -> list[pd.DataFra
 
 
 def opendp(algorithm: str, rows: pd.DataFrame, epsilon: float, seed: int) -> list[pd.DataFrame]:
-    """Draw sets by OpenDP; replacing a row costs twice what adding or removing one costs, which is what it takes."""
+    """Draw sets with OpenDP, whose epsilon is for adding or removing a row; replacing one costs twice as much."""
     dp, pl, mbi = (importlib.import_module(name) for name in ("opendp.prelude", "polars", "opendp.extras.mbi"))
     dp.enable_features("contrib")
     places = {name: levels.of(rows[name]) for name, levels in COLUMNS.items()}
@@ -62,7 +62,7 @@ def opendp(algorithm: str, rows: pd.DataFrame, epsilon: float, seed: int) -> lis
 
 
 def _algorithm(mbi: Any, name: str) -> Any:
-    """AIM with tables of two columns, or tables of fixed pairs, with one of each column that is in none."""
+    """AIM with two-column tables, or tables of fixed pairs with a table for each column that is in no pair."""
     if name == "AIM":
         return mbi.AIM(queries=2)
     declared = {frozenset(column.removesuffix(KIND) for column in pair) for pair in PAIRS}
@@ -72,7 +72,7 @@ def _algorithm(mbi: Any, name: str) -> Any:
 
 
 def _values(levels: Levels, drawn: pd.Series, generator: np.random.Generator) -> pd.Series:
-    """Values of drawn levels, inside each as a release draws them; the level after the last one is a missing value."""
+    """Values for drawn levels, drawn within each level as in a release; the level after the last one is a missing value."""
     place = drawn.to_numpy(dtype=int)
     there, place = place < len(levels), np.minimum(place, len(levels) - 1)
     share, counts = generator.random(len(place)), np.bincount(place[there], minlength=len(levels)) / max(there.sum(), 1)
@@ -98,7 +98,7 @@ def results_of(rows: pd.DataFrame) -> pd.Series:
 
 
 def errors_of(rows: pd.DataFrame, sets: list[pd.DataFrame]) -> pd.Series:
-    """Differences from the file: of quantiles relative ones, of slopes in standard errors of the file."""
+    """Differences from the file: relative for quantiles, in standard errors of the file for slopes."""
     file, slopes = results_of(rows), estimates(SCHEMA, REGRESSION, rows).items()
     errors = {name.split(": ")[1]: error for name, (_, error) in slopes if ": " in name}
     scale = [
@@ -108,7 +108,7 @@ def errors_of(rows: pd.DataFrame, sets: list[pd.DataFrame]) -> pd.Series:
 
 
 def summary(errors: pd.DataFrame) -> list[str]:
-    """Cells of a method: errors (files, results) by median, largest of a root mean square, and mean."""
+    """Table cells of a method, from errors (files, results): median, largest root mean square, and mean absolute errors."""
     size = errors.abs().mean()
     largest = np.sqrt((errors["pairs"] ** 2).mean())
     return [
@@ -119,7 +119,7 @@ def summary(errors: pd.DataFrame) -> list[str]:
 
 
 def main(files: int, epsilons: Sequence[float], methods: Sequence[str]) -> None:
-    """Print the table, and write all numbers."""
+    """Print the table and write all numbers."""
     there = importlib.util.find_spec("mbi") is not None
     lines, parts = [], {}
     for name, epsilon in itertools.product([name for name in methods if there or not name.startswith("OpenDP")], epsilons):

@@ -1,11 +1,11 @@
-"""Estimated time of a finished run on more cores: python <clone>/bench/schedule.py [scale] [paper ...], where it was made.
+"""Estimated time of a finished run on more cores: python <clone>/bench/schedule.py [scale] [paper ...], in its folder.
 
-The graph is that of the workflow, a job's duration the processor time in its log. A job starts when those that it needs have
-ended and a core is free, the one with the longest way to the end first. ``--delay 30`` adds to each job what Snakemake and a
-scheduler need to start it and to notice its end; 0 by default.
+The graph is that of the workflow; a job's duration is the processor time in its log. A job starts when the jobs that it needs
+have ended and a core is free; the job with the longest path to the end goes first. ``--delay 30`` adds 30 seconds to each job,
+for Snakemake and a scheduler to start it and to notice its end; the default is 0.
 
-``--replicates 10000`` estimates a larger study from the same logs: every scenario with replicates has that many, in batches as
-the plan would make them, and each replicate takes as long as those of the finished run did on average.
+``--replicates 10000`` estimates a larger study from the same logs: every scenario with replicates has that many, in the
+batches that the plan would make, and each replicate takes as long as the average replicate of the finished run.
 """
 
 import argparse
@@ -34,36 +34,36 @@ WILDCARDS = {
     "collect_study": ("paper", "scenario"),
     "judge_claims": ("paper",),
 }
-"""Wildcards of rules, in the order of the names of their logs."""
+"""Wildcards of rules, in the order in which they form the names of logs."""
 Needs = Mapping[str, Sequence[str]]
 
 
 def main() -> None:
-    """Print how long it takes on each number of cores."""
+    """Print the time for each number of cores."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scale", nargs="?", default="paper")
     parser.add_argument("papers", nargs="*")
-    parser.add_argument("--replicates", type=int, help="estimate a run with so many replicates")
+    parser.add_argument("--replicates", type=int, help="estimate a run with this many replicates")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds that each job waits for Snakemake and a scheduler")
     given = parser.parse_args()
     labels, needs = graph(given.scale, given.papers)
     seconds = {job: duration(Path("logs", given.scale), label_of(job, labels, needs)) for job in labels}
     untimed = sum(seconds[job] == 0 for jobs in batches_of(labels, needs).values() for job in jobs)
     if untimed:
-        print(f"{untimed} batches have no log and count as nothing")
+        print(f"{untimed} batches have no log and count as 0 s")
     if given.replicates:
         plan = plan_of(Path("config") if Path("config").is_dir() else ROOT / "config", scale=given.scale)
         seconds, needs = enlarged(seconds, needs, batches_of(labels, needs), plan, given.replicates)
     processor = sum(seconds.values())
     seconds = {job: duration + given.delay for job, duration in seconds.items()}
     way = ways(seconds, needs)
-    print(f"{len(seconds)} jobs, {processor:.0f} processor s, the longest way through them {max(way.values()):.0f} s")
+    print(f"{len(seconds)} jobs, {processor:.0f} processor s, the longest path through them {max(way.values()):.0f} s")
     for cores in CORES:
         print(f"  {cores:3d} cores: {schedule(seconds, needs, way, cores):6.1f} s")
 
 
 def graph(scale: str, papers: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Jobs of a run: the label of each, and those that it needs."""
+    """Jobs of a run: the label of each, and the jobs that it needs."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--forceall", "--dag"]
     config = [f"scale={scale}", *([f"papers=[{','.join(papers)}]"] if papers else [])]
     drawn = subprocess.run([*command, "--config", *config], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -109,7 +109,7 @@ def enlarged(
 
 
 def label_of(job: str, labels: Mapping[str, str], needs: Needs) -> tuple[str, dict[str, str]]:
-    """Rule and wildcards of a job; Snakemake leaves out those that a job shares with what it needs."""
+    """Rule and wildcards of a job; Snakemake's label omits wildcards that a job shares with the jobs it needs."""
     rule, *wildcards = labels[job].split("\\n")
     wildcard_values: dict[str, str] = {}
     for needed in needs[job]:
@@ -127,7 +127,7 @@ def duration(logs: Path, label: tuple[str, dict[str, str]]) -> float:
 
 
 def ways(seconds: Mapping[str, float], needs: Needs) -> dict[str, float]:
-    """Seconds from the start of each job to the end of the run, where nothing has to wait for a core."""
+    """Seconds from the start of each job to the end of the run if no job waits for a core."""
     needed_by: dict[str, list[str]] = {job: [] for job in seconds}
     for job, those in needs.items():
         for needed in those:

@@ -1,7 +1,7 @@
-"""Fits in one process against a process each: python bench/served.py [repetitions].
+"""Fits in one process compared with one process each: python bench/served.py [repetitions].
 
-Processor milliseconds of a fit with its diagnostics, in blocks of 20 fits that take turns. The start of the serving process
-counts. Both ways give the same draws, which is checked.
+It measures the processor milliseconds of a fit with its diagnostics, in alternating blocks of 20 fits. The start of the serving
+process is included. Both ways give the same draws, which is checked.
 """
 
 import functools
@@ -59,7 +59,7 @@ def compare(title: str, fit: Callable[..., Any], repetitions: int) -> None:
 
 
 def block(fit: Callable[..., Any], seeds: range, serve: bool) -> tuple[float, list[Draws]]:
-    """Processor milliseconds of a fit, and the draws of all."""
+    """Processor milliseconds of a fit, and the draws of all fits."""
     kept = chain.ask
     if not serve:
         chain.ask = lambda executable, request: None

@@ -1,9 +1,9 @@
-"""Monte Carlo errors of measures of spread over 100 replicates: python bench/spread.py. About half a minute.
+"""Monte Carlo errors of measures of spread over 100 replicates: python bench/spread.py. It takes about half a minute.
 
-For bounds that are normal, Gumbel or lognormal over replicates, and for two measures of their spread, the standard deviation and
-the range (max - min): the true standard deviation of the log measure, the reported errors (root of their mean square), and how
-often the estimate is within two reported errors of the truth. Then the same for the slope of the log standard deviation on log n
-over the four sample sizes of the contraction studies.
+Bounds are normal, Gumbel or lognormal over replicates; the two measures of their spread are the standard deviation and the range
+(max - min). The output is the true standard deviation of the log measure, the reported errors (root of their mean square), and
+how often the estimate is within two reported errors of the truth. The same follows for the slope of the log standard deviation on
+log n over the four sample sizes of the contraction studies.
 """
 
 import numpy as np

@@ -43,7 +43,7 @@ def test_attempts_at_privacy_hold():
 
 def test_an_unknown_name_is_refused(capsys):
     assert refute.main(["5", "nothing"]) == 2
-    assert "there is no nothing; allowed: family, edge" in capsys.readouterr().out
+    assert "given nothing; allowed: family, edge" in capsys.readouterr().out
 
 
 def test_records_alone_have_the_constant():
