@@ -29,7 +29,7 @@ COLUMNS = {
 
 
 def cost_part(folder: Path) -> str | None:
-    """Write the part of the page that holds numbers, as Markdown; None where a table is missing.
+    """Write the page's part with numbers, as Markdown; return None if a table is missing.
 
     Args:
         folder: folder with the tables of the study.
@@ -39,13 +39,13 @@ def cost_part(folder: Path) -> str | None:
         return None
     tables = {number: _by_name(read_table(folder / f"table{number}.csv")) for number in numbers}
     parts = [
-        "Medians over data sets, with the smallest and the largest. All ε are for adding or removing one record, claims too; "
-        "audited at δ = 0.001 unless another δ is named. PH is named by its ε for replacing a record, twice its claim here."
+        "Medians over data sets, with the smallest and largest values. All ε, including claims, are for adding or removing one "
+        "record. Audits use δ = 0.001 unless another δ is named. PH is named by its ε for replacing a record, twice its claim."
     ]
     for title, (middle, low, high) in TABLES.items():
         parts += [f"**{title}**", _costs(tables[middle], tables[low], tables[high])]
     parts += [
-        "How the standard deviation of Δ over data sets falls with n: slope of its logarithm on log n, ± its error.",
+        "Decrease with n of the standard deviation of Δ over data sets: slope of its logarithm on log n, ± its error.",
         _slopes(tables),
     ]
     return "\n\n".join(parts)

@@ -1,6 +1,6 @@
 """Ledgers of several runs side by side: python -m dev.ledgers agree A B C, or changes BEFORE AFTER.
 
-``agree`` prints the share of verdicts that is the same in all of them, as in runs from several root seeds, and lists the others.
+``agree`` prints the share of verdicts that all of them share, for example runs from several root seeds, and lists the others.
 ``changes`` lists every verdict that another version of the config or the code has changed, with the later claim's note.
 """
 
@@ -19,20 +19,20 @@ from formalsynth.runtime.files import read_table
 from dev.markdown import markdown_rows
 
 LEAST = 0.97
-"""Share of the verdicts that runs from different seeds have to share."""
+"""Minimum share of verdicts on which runs from different seeds must agree."""
 ABSENT = "no such claim"
 """Entry for a claim that a ledger lacks."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: 0 where enough verdicts agree or none has changed, 1 where not, 2 where a ledger cannot be read."""
+    """Run the command line; return 0 if enough verdicts agree or none has changed, 1 if not, 2 if a ledger cannot be read."""
     parser = argparse.ArgumentParser(prog="python -m dev.ledgers", description="Compare ledgers of claims.")
     tasks = parser.add_subparsers(dest="task", required=True)
-    agree = tasks.add_parser("agree", help="which share of the verdicts is the same in all ledgers, and the others")
+    agree = tasks.add_parser("agree", help="print the share of verdicts that are the same in all ledgers, and the others")
     agree.add_argument("ledgers", nargs="+", type=Path, help="claims.csv of each run")
-    agree.add_argument("--steady", type=Path, help="steadiness.csv; only verdicts that are steady there have to be the same")
-    agree.add_argument("--least", type=float, default=LEAST, help="share that is enough (default: %(default)s)")
-    change = tasks.add_parser("changes", help="the verdicts that differ, before and after, as a Markdown table")
+    agree.add_argument("--steady", type=Path, help="steadiness.csv; only the verdicts that are steady there must be the same")
+    agree.add_argument("--least", type=float, default=LEAST, help="share that must be the same (default: %(default)s)")
+    change = tasks.add_parser("changes", help="print the verdicts that differ, before and after, as a Markdown table")
     change.add_argument("before", type=Path, help="claims.csv of the earlier run")
     change.add_argument("after", type=Path, help="claims.csv of the later run")
     options = parser.parse_args(arguments)
@@ -44,13 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe, as head does
         return 0
     except (OSError, KeyError) as error:
-        print(f"a ledger cannot be read: {error}; name files claims.csv of finished runs", file=sys.stderr)
+        print(f"a ledger cannot be read: {error}; give the files claims.csv of finished runs", file=sys.stderr)
         return 2
 
 
 def _agree(paths: Sequence[Path], least: float, steady: Path | None) -> int:
     if len(paths) < 2:
-        print("two ledgers or more are needed to compare", file=sys.stderr)
+        print("at least two ledgers are needed for a comparison", file=sys.stderr)
         return 2
     verdicts = side_by_side({str(path): read_table(path) for path in paths})
     same = verdicts.nunique(axis=1) == 1
@@ -58,7 +58,7 @@ def _agree(paths: Sequence[Path], least: float, steady: Path | None) -> int:
     if steady is not None:
         steadiness = read_table(steady)
         same = same[same.index.isin(steadiness.loc[steadiness["stays"] >= STEADY, "id"])]
-        print(f"{_share(same)} of those that are steady")
+        print(f"{_share(same)} of the steady ones")
     other = verdicts[verdicts.nunique(axis=1) > 1]
     if len(other):
         print("\n" + markdown(other.reset_index()))
@@ -76,7 +76,7 @@ def _changes(before: pd.DataFrame, after: pd.DataFrame) -> int:
 
 
 def side_by_side(ledgers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Put verdicts side by side: a row for each claim that any ledger has, a column for each ledger.
+    """Put verdicts side by side: a row for each claim in any ledger, a column for each ledger.
 
     Args:
         ledgers: tables with the columns of ``claims.csv``, by name.
@@ -87,7 +87,7 @@ def side_by_side(ledgers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """List claims whose verdict differs between two ledgers, or that only one of them has.
+    """List claims whose verdict differs between two ledgers, or that only one of them contains.
 
     Args:
         before: columns of ``claims.csv``.

@@ -1,8 +1,8 @@
-"""Mutation testing of the code that privacy rests on: each change of a line there has to make a test fail.
+"""Mutation testing of the code on which privacy depends: each change to a line must make a test fail.
 
-Run as ``python -m dev.mutants`` from the repository's folder. It tries the named changes of ``mutants.yaml`` and a sample of
-generated ones, each in a copy of the package, with the tests of its room. It prints at once each mutant that survives, and ends
-with 1 where fewer than 95 % of those that bear on privacy are killed.
+Run as ``python -m dev.mutants`` from the repository's folder. It tries the named changes in ``mutants.yaml`` and a sample of
+generated ones, each in a copy of the package, with the tests for its module. It prints each surviving mutant at once, and exits
+with 1 if fewer than 95 % of the mutants that affect privacy are killed.
 """
 
 import argparse
@@ -50,13 +50,13 @@ ROOMS = {
     "custodian/noise.py": "tests/custodian",
     "ledger/tests/*.py": "tests/ledger",
 }
-"""Modules that are changed, and the tests that have to notice."""
+"""Modules to change, and the tests that must detect the changes."""
 CONSTANTS = "test_privacy_constants.py"
-"""Tests with literals for the constants that privacy rests on."""
+"""Tests with literals for the constants on which privacy depends."""
 NAMED = Path(__file__).with_suffix(".yaml")
-"""Changes that reviews made, and survivors that are accepted, each with the reason."""
+"""Changes from reviews, and accepted survivors, each with the reason."""
 FAST = "not slow and not workflow and not stan"
-"""Tests that are run: privacy constants are held by those that need no sampler."""
+"""Tests to run: the tests of privacy constants need no sampler."""
 REQUIRED = 0.95
 """Smallest share of killed mutants."""
 SECONDS = 400
@@ -76,14 +76,14 @@ class Mutant:
     module: str
     """Path below the package."""
     change: str
-    """Line number where it is generated, and the statement before and after."""
+    """Statement before and after, with the line number if it is generated."""
     source: Callable[[], str]
-    """The text of the changed module."""
+    """Function that returns the text of the changed module."""
     named: bool = False
 
     @property
     def name(self) -> str:
-        """Module and change, without the line number: the key of an accepted survivor."""
+        """Module and change, without the line number: key of an accepted survivor."""
         return f"{self.module}: {self.change.split(' ', 1)[1]}"
 
 
@@ -110,7 +110,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _changed_call(node: ast.Call) -> Iterator[ast.AST]:
-    """Yield a call of the opposite function, or the argument alone."""
+    """Yield a call of the opposite function, or the argument itself."""
     if (name := _called(node)) in NAMES:
         function = copy.deepcopy(node.func)
         setattr(function, "id" if isinstance(function, ast.Name) else "attr", NAMES[name])
@@ -131,7 +131,7 @@ def _called(node: ast.Call) -> str:
 
 
 def generated(module: str, text: str) -> Iterator[Mutant]:
-    """Every mutant of a module, in the order of its lines."""
+    """Yield every mutant of a module, in the order of lines."""
     for number, change in enumerate(_mutated(ast.parse(text))):
         yield Mutant(module, change, functools.partial(_source, text, number))
 
@@ -156,7 +156,7 @@ def _mutated(tree: ast.AST) -> Iterator[str]:
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
-    """Every expression with its statement, parent, field and place; no annotation, message or number of a random stream."""
+    """Yield every expression with statement, parent, field and place; no annotations, messages or numbers of random streams."""
 
     def walk(parent: ast.AST, statement: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
         if isinstance(parent, ast.Raise | ast.JoinedStr) or (isinstance(parent, ast.keyword) and parent.arg == "id"):
@@ -189,17 +189,17 @@ def _line(statement: ast.AST) -> str:
 
 
 def named(entries: list[dict[str, str]]) -> list[Mutant]:
-    """Mutants of ``mutants.yaml``.
+    """Build the mutants named in ``mutants.yaml``.
 
     Raises:
-        SystemExit: a line that is to be changed is not in its module exactly once.
+        SystemExit: a line to change does not occur exactly once in its module.
     """
     mutants, problems = [], []
     for entry in entries:
         module, old, new = entry["module"], entry["old"], entry["new"]
         text = (REPOSITORY / PACKAGE / module).read_text(encoding="utf-8")
         if (times := text.count(old)) != 1:
-            problems.append(f"{NAMED.name}: {module}: {old!r} is there {times} times; allowed: once")
+            problems.append(f"{NAMED.name}: {module}: {old!r} occurs {times} times; allowed: once")
         mutants.append(Mutant(module, f"- {old.strip()} -> {new.strip()}", functools.partial(text.replace, old, new), True))
     if problems:
         sys.exit("\n".join(problems))
@@ -207,7 +207,7 @@ def named(entries: list[dict[str, str]]) -> list[Mutant]:
 
 
 def tests_of(module: str) -> list[str]:
-    """The folders of tests that have to notice a change of a module."""
+    """List the tests that must detect a change to a module."""
     folders = next(tests.split() for pattern, tests in ROOMS.items() if Path(module).match(pattern))
     # tests of the module and of the constants first: most mutants end there
     first = [f"{folder}/{name}" for folder in folders for name in (f"test_{Path(module).stem}.py", CONSTANTS)]
@@ -215,7 +215,7 @@ def tests_of(module: str) -> list[str]:
 
 
 def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> bool:
-    """Run tests on a copy of the package; None leaves it as it is."""
+    """Run tests on a changed copy of the package; with None, on an unchanged one."""
     if not hasattr(copies, "folder"):
         copies.folder = _copy_of_repository()
     place = copies.folder / PACKAGE / (mutant.module if mutant else "__init__.py")
@@ -247,7 +247,7 @@ def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> 
 
 
 def _copy_of_repository() -> Path:
-    """Folder with a package of its own and links to everything else."""
+    """Make a folder with a copy of the package and links to everything else."""
     folder = Path(tempfile.mkdtemp(prefix="mutants-", dir=SCRATCH.name))
     for path in REPOSITORY.iterdir():
         if path.name != "workflow":
@@ -261,10 +261,10 @@ def _copy_of_repository() -> Path:
 
 
 def main() -> int:
-    """Try the mutants, and print those that survive."""
+    """Try the mutants and print those that survive."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--most", type=int, default=120, help="generated mutants that are tried (default 120)")
-    parser.add_argument("--only", default="", help="modules whose path has this in it")
+    parser.add_argument("--most", type=int, default=120, help="number of generated mutants to try (default 120)")
+    parser.add_argument("--only", default="", help="try only modules whose path contains this")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     given = parser.parse_args()
@@ -273,7 +273,7 @@ def main() -> int:
     paths = [path for room in ROOMS for path in sorted((REPOSITORY / PACKAGE).glob(room))]
     texts = {str(path.relative_to(REPOSITORY / PACKAGE)): path.read_text(encoding="utf-8") for path in paths}
     pool = [mutant for module, text in texts.items() for mutant in generated(module, text)]
-    # by a digest, so that a change of one module leaves the mutants of the others as they were
+    # by a digest, so that a change to one module leaves the mutants of other modules unchanged
     sample = sorted(pool, key=lambda mutant: hashlib.sha256(mutant.name.encode()).digest())[: given.most]
     chosen = [*named(config["named"]), *sample]
     chosen = [mutant for mutant in chosen if given.only in mutant.module]
@@ -289,7 +289,7 @@ def main() -> int:
         rooms = sorted({" ".join(tests_of(mutant.module)) for mutant in chosen})
         for room, failed in zip(rooms, workers.map(lambda room: killed(None, room.split(), copies), rooms), strict=True):
             if failed:
-                sys.exit(f"The tests {room} fail without any change: there is nothing to learn from mutants.")
+                sys.exit(f"The tests {room} fail without any change, so mutants show nothing.")
         survivors = []
         outcomes = workers.map(lambda mutant: killed(mutant, tests_of(mutant.module), copies), chosen)
         for mutant, dead in zip(chosen, outcomes, strict=True):
@@ -299,7 +299,7 @@ def main() -> int:
                 print(f"survived: {mutant.module}:{mutant.change}{reason}", flush=True)
     relevant = [mutant for mutant in chosen if mutant.name not in accepted]
     share = 1 - sum(mutant.name not in accepted for mutant in survivors) / max(len(relevant), 1)
-    print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed; of the {len(relevant)} that bear on privacy {share:.1%}.")
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed; of the {len(relevant)} that affect privacy, {share:.1%}.")
     return int(share < REQUIRED)
 
 

@@ -1,6 +1,6 @@
 """Check of the English in documents and captions by proselint.
 
-Run as ``python -m dev.prose`` from the repository's folder; it prints a line for each finding and ends with 1 where there is one.
+Run as ``python -m dev.prose`` from the repository's folder; it prints a line for each finding and exits with 1 if there are any.
 """
 
 import itertools
@@ -18,15 +18,15 @@ from proselint.registry import CheckRegistry
 from proselint.tools import LintFile
 
 OFF = {
-    "typography.symbols.curly_quotes": "documents are typed, and programs print what they quote, with straight quotes",
-    "typography.symbols.ellipsis": "three full stops stand for what is left out of a command or a list",
+    "typography.symbols.curly_quotes": "documents are typed with straight quotes, and quote programs that print them",
+    "typography.symbols.ellipsis": "three full stops mark omitted parts of a command or a list",
     "typography.symbols.copyright": "(c) is the third part of a figure",
-    "spelling.consistency": "names of agencies are spelled as the agencies do",
+    "spelling.consistency": "names of agencies are spelled as the agencies spell them",
 }
 """Checks that are switched off, each with the reason."""
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "config/README.md", "docs/*.md")
 WRITTEN = ("docs/RESULTS.md",)
-"""Documents that a run writes, from captions and errata that are checked where they come from."""
+"""Documents written by a run, from captions and errata that are checked at their source."""
 CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|</?[A-Za-z][^>\n]*>|^ {4}.*$", re.DOTALL | re.MULTILINE)
 """Parts of a document other than prose: code, marks, targets of links."""
 
@@ -34,7 +34,7 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|</?[A-Za-z][^>\
 def main() -> int:
     """Check all texts, and print the findings."""
     CheckRegistry().register_many(__register__)
-    config = DEFAULT | {"checks": dict.fromkeys(OFF, False) | DEFAULT["checks"]}  # the first that fits counts
+    config = DEFAULT | {"checks": dict.fromkeys(OFF, False) | DEFAULT["checks"]}  # the first match applies
     findings = 0
     for name, text in texts():
         for finding in LintFile(name, content=text).lint(config):
@@ -59,7 +59,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def prose(text: str) -> str:
-    """Document without code: its lines stay where they were; code becomes made-up words, none twice in a row."""
+    """Remove code from a document; lines keep their numbers, and code becomes made-up words, none twice in a row."""
     number = itertools.count()
     return CODE.sub(lambda part: "\n" * part.group().count("\n") or chr(97 + next(number) % 26) * 3, text)
 

@@ -1,7 +1,7 @@
 """Reference run: the small part of a run at scale paper that the repository keeps, and its comparison with a fresh run.
 
 Run as ``python -m dev.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
-changed, or with ``--write`` to write the parts of README.md, docs/ERRATA.md and docs/COST.md about the run that is kept;
+has changed, or with ``--write`` to write the parts of README.md, docs/ERRATA.md and docs/COST.md about the kept run;
 ``--check`` only compares.
 """
 
@@ -35,45 +35,43 @@ LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
 GLOSSARY = Path("docs", "GLOSSARY.md")
 COST, COST_STUDY = Path("docs", "COST.md"), "cost"
-"""Page with numbers of a study of our own, and key of the study."""
+"""Page with numbers of our own study, and key of the study."""
 WAY = "release.svg"
-"""File of the drawing of a release in the folder of the reference run."""
+"""File name of the drawing of a release, in the folder of the reference run."""
 PART, PICTURE, NUMBERS = "findings", "picture", "numbers"
 """Parts of README.md written from the ledger and the drawings, and the part of the page on cost."""
 LARGEST = 100_000
-"""Bytes of a table beyond which it is not kept."""
+"""Largest size of a table that is kept, in bytes."""
 
 
 def main() -> int:
-    """Command line: keep the results of a run, compare a run with the kept one, or write the pages about it."""
+    """Run the command line: keep the results of a run, compare a run with the kept one, or write the pages about it."""
     parser = argparse.ArgumentParser(prog="python -m dev.reference", description="The reference run of the repository.")
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--keep", action="store_true", help=f"copy the small part of the run at scale {SCALE} to {KEPT}")
-    task.add_argument("--compare", action="store_true", help="list claims whose verdict changed; exit 1 if there are any")
-    task.add_argument(
-        "--write", action="store_true", help=f"write the parts of {README}, {ERRATA} and {COST} about the run that is kept"
-    )
-    task.add_argument("--check", action="store_true", help=f"exit 1 when {README}, {ERRATA} or {COST} is out of date")
+    task.add_argument("--compare", action="store_true", help="list claims whose verdict has changed; exit with 1 if any")
+    task.add_argument("--write", action="store_true", help=f"write the parts of {README}, {ERRATA} and {COST} about the kept run")
+    task.add_argument("--check", action="store_true", help=f"exit with 1 if {README}, {ERRATA} or {COST} is out of date")
     options = parser.parse_args()
     plan = plan_of(Path("config"))
     if options.write or options.check:
         return write(plan, Path(), options.check)
     fresh = Path("results", SCALE, "claims.csv")
     if not fresh.exists():
-        print(f"{fresh} is not there: run snakemake at scale {SCALE} first", file=sys.stderr)
+        print(f"{fresh} is missing: run snakemake at scale {SCALE} first", file=sys.stderr)
         return 2
     if options.keep:
         keep(plan, Path())
         return write(plan, Path())
     other = changes(read_table(LEDGER), read_table(fresh))
-    print(markdown(other) if len(other) else "Every verdict is that of the reference run.")
+    print(markdown(other) if len(other) else "Every verdict is the same as in the reference run.")
     return 1 if len(other) else 0
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write README, ERRATA, COST, GLOSSARY and the verdict map from the run that is kept, or report which are out of date.
+    """Write README, ERRATA, COST, GLOSSARY and the verdict map from the kept run, or report which are out of date.
 
-    docs/COST.md is left as it is where the tables of its study are not kept.
+    docs/COST.md is left unchanged if the tables of its study are not kept.
 
     Args:
         plan: plan with the errata.
@@ -81,7 +79,7 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
         check: True to write nothing.
 
     Returns:
-        1 where something is out of date and was not written, else 0.
+        1 if something is out of date and was not written, else 0.
     """
     rows, steady = read_ledger(folder / LEDGER), read_table(folder / STEADINESS)
     readme = (folder / README).read_text(encoding="utf-8")

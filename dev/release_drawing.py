@@ -1,4 +1,4 @@
-"""Drawing of the way of a release: the confidential file, the crossing and the public release, as an SVG for a phone or wider."""
+"""Drawing of a release's steps: the confidential file, the crossing and the public release, as an SVG for a phone or wider."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, LEFT, TOP, LINE, PAD, STEP = 390, 44, 30, 17, 12, 62
-"""Sizes in pixels: the drawing, the left edge of boxes, the top, a line of text, the room around text, and that of an arrow."""
+"""Sizes in pixels: width, left edge of boxes, top, line of text, padding around text, and length of an arrow."""
 THEME = """<style>
   text { fill: #1a1a1a } .faint { fill: #57606a } .box { fill: #ffffff; stroke: #57606a }
   .inside { fill: #fdeee6 } .outside { fill: #e5f3ee } .line { stroke: #57606a; fill: none }
@@ -17,7 +17,7 @@ THEME = """<style>
     .crossing { fill: #0d1117; stroke: #4db7f5 } .tip { fill: #adb5bd }
   }
 </style>"""
-"""Colours of a light and of a dark page."""
+"""Colours for light and dark pages."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Box:
 
 
 FILE = Box("Confidential file", ("one row for each person or household",))
-CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed, which is not that of the noise"), "crossing")
+CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed other than that of the noise"), "crossing")
 RELEASE = Box("Release", ("synthetic data, texts, and the crossing",))
 COMPUTES = ("bounds and ε are declared without the file;", "the budget is charged, then noise is added")
 MAKES = ("another process makes the release;", "it cannot open the confidential file")
 TITLE, HEAD = "A release is computed from one small file", 30
 """Title, and the height of its band in pixels."""
-VERIFIES = "anybody can compute it again: formalsynth verify"
+VERIFIES = "anyone can recompute it: formalsynth verify"
 
 
 def release_drawing() -> str:
-    """Draw the way of a release."""
+    """Draw the steps of a release."""
     file = TOP
     crossing = file + FILE.height + STEP
     release = crossing + CROSSING.height + STEP
@@ -64,8 +64,8 @@ def release_drawing() -> str:
     ]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEAD + height}" role="img" aria-label="'
-        "The way of a release: one small file with noisy numbers crosses from the confidential side; the release is computed "
-        'from it alone" '
+        "Steps of a release: one small file with noisy numbers crosses from the confidential side; the release is computed "
+        'only from it" '
     )
     font = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="13"'
     title = _text(PAD, HEAD - 10, TITLE, 'font-size="15" font-weight="700"')
@@ -87,7 +87,7 @@ def _box(box: Box, y: int) -> list[str]:
 
 
 def _arrow(start: int, end: int, lines: tuple[str, ...]) -> list[str]:
-    """Draw an arrow downwards with words right of it."""
+    """Draw an arrow downwards, with text to its right."""
     x, middle = LEFT + 22, (start + end) // 2
     words = [_text(x + 16, middle + (k - len(lines) // 2) * LINE + 12, line, 'class="faint"') for k, line in enumerate(lines)]
     return [

@@ -28,11 +28,11 @@ MAP = "verdicts.svg"
 FRONTIER = "cost/fig12.png"
 """Picture of the error against the guaranteed epsilon, if the run has the study."""
 LEAD = "range/fig02.png"
-"""Picture of README in its place."""
+"""Picture of README if the run does not have the study."""
 
 
 def lead_picture(kept: str, has_frontier: bool, rows: Sequence[LedgerRow]) -> str:
-    """Write the first picture of README, its finding first.
+    """Write the first picture of README, with its finding first.
 
     Args:
         kept: folder of the reference run.
@@ -43,16 +43,16 @@ def lead_picture(kept: str, has_frontier: bool, rows: Sequence[LedgerRow]) -> st
         picture = f"[![Error of the synthetic data against the guaranteed ε]({kept}/{FRONTIER})](docs/COST.md)"
         learned = finding([row for row in rows if (row.paper, row.shows) == ("cost", "figure 12")])
         words = f"{learned} " * bool(learned) + (
-            "Down is better: the error is the largest difference of the distribution functions of synthetic and confidential "
-            "data. Across: the ε that is guaranteed for every data set when one record is added or removed; in the grey strip, "
-            "mechanisms without such a guarantee. Dotted: the difference of two samples of one population."
+            "Lower is better: the error is the largest difference between the distribution functions of synthetic and "
+            "confidential data. Horizontal: the ε that is guaranteed for every data set when one record is added or removed; in "
+            "the grey strip, mechanisms without such a guarantee. Dotted: the difference between two samples from one population."
         )
     else:
         picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"
         words = (
             "Figure 2 of the `range` paper, made by this software: the Lipschitz bound Δ of six synthesizers, over 100 simulated "
-            "data sets of 2000 records. The claimed ε is 2 Δ. What kind of guarantee that is differs between "
-            "synthesizers, and is named in each figure's caption."
+            "data sets of 2000 records. The claimed ε is 2 Δ. The kind of guarantee differs between synthesizers, and is named "
+            "in each figure's caption."
         )
     return f"{picture}\n\n*{words}*"
 
@@ -98,7 +98,7 @@ def _answer(row: LedgerRow, turning: Turning, docs: str) -> str:
 
 
 def headline(totals: Findings, error: float) -> str:
-    """Count the claims that hold, with the error of this number, and those that could not be judged."""
+    """Count the claims that hold, with the error of their number, and those that could not be judged."""
     held = totals.of([REPRODUCED])
     share = f" ({held / totals.judged:.0%})" if totals.judged else ""
     share = f"{'' if math.isnan(error) else f' ± {error:.0f}'}{share}"
@@ -133,20 +133,20 @@ def _apart(totals: Findings) -> str:
     """Count claims of other kinds than test, and how many of them are reproduced."""
     kinds = [f"{group.kind} {group.claims} ({group.reproduced} reproduced)" for group in totals.apart]
     return (
-        f"Not counted, of {totals.claims} claims in all, because they are no tests of the papers: {', '.join(kinds)}."
+        f"Not counted, of {totals.claims} claims in all, because they do not test the papers: {', '.join(kinds)}."
         if kinds
         else ""
     )
 
 
 def _errata_line(totals: Findings, erratum: str = "erratum") -> str:
-    """Count the errata that claims of the run fail with; the word may be a link to their page."""
+    """Count the errata that make claims of the run fail; the word may be a link to their page."""
     misprints, refuted = len(totals.shown(MISPRINT)), len(totals.shown(REFUTED))
     if not misprints + refuted:
         return ""
     named = [f"{number} {'misprint' if number == 1 else 'misprints'}" for number in [misprints] if number]
     named += [f"{number} refuted {'statement' if number == 1 else 'statements'}" for number in [refuted] if number]
-    return f"Claims that fail with an {erratum} count there, each slip once: {' and '.join(named)}."
+    return f"Claims that fail because of an {erratum} are counted there, each error once: {' and '.join(named)}."
 
 
 def _erratum(result: ErratumClaims) -> str:
@@ -169,8 +169,9 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
         "# Errata",
         "Errors in the printed papers, from `config/errata.yaml`. Each error counts once and lists every place where it occurs, "
         "followed by the claims that test it, with their verdicts in the reference run.",
-        "`python -m formalsynth.errata` prints the numbers of all checks, and those of one with its id. Why the bounds of "
-        "min-max weights do not contract, which is not the error of a single formula: [CONTRACTION.md](CONTRACTION.md).",
+        "`python -m formalsynth.errata` prints the numbers of all checks or, given an id, of one. "
+        "[CONTRACTION.md](CONTRACTION.md) explains why the bounds of min-max weights do not contract, which is not the error of "
+        "a single formula.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
     for result in findings(rows, errata).errata:
@@ -203,8 +204,8 @@ def results_page(
         plan: plan of the reference run.
         rows: its ledger.
         scale: its scale.
-        kept: name of the folder, next to the page, with its drawings and tables.
-        caption_of: the caption of a figure, from paper and file without ending.
+        kept: name of the folder with its drawings and tables, in the same folder as the page.
+        caption_of: function from paper and file without extension to the caption of a figure.
         steady: steadiness of its verdicts, from :func:`formalsynth.ledger.steadiness.steadiness`.
         agreements: shares of equal verdicts, from :func:`formalsynth.ledger.steadiness.agreement`.
     """
@@ -212,9 +213,9 @@ def results_page(
     present = {row.verdict for row in rows}
     parts = [
         "# Results of the reference run",
-        f"All papers at scale `{scale}`, root seed {plan.config.root_seed}. Drawings, small tables and the whole ledger are in "
-        f"[{kept}]({kept}); `make` writes the same with every table and a report to read them by. How a claim gets its verdict: "
-        "[LEDGER.md](LEDGER.md).",
+        f"All papers at scale `{scale}`, root seed {plan.config.root_seed}. Drawings, small tables and the complete ledger are "
+        f"in [{kept}]({kept}); `make` writes the same, with all tables and a report. [LEDGER.md](LEDGER.md) explains how a claim "
+        "gets its verdict.",
         *(f"Left out: {sentence}." for sentence in plan.skipped),
         "## Verdicts",
         f"![A tile for each claim: its colour and its sign show the verdict]({kept}/{MAP})",
@@ -224,7 +225,7 @@ def results_page(
         _kinds(totals),
         _errata_line(totals),
         "\n".join(f"- {_erratum(result)}" for finding in FINDINGS for result in totals.shown(finding)),
-        f"## Verdicts that another seed may turn\n\n{steady_part(steady, agreements, claims)}" if len(steady) else "",
+        f"## Verdicts that may change with another seed\n\n{steady_part(steady, agreements, claims)}" if len(steady) else "",
     ]
     for paper in plan.papers.values():
         parts += _paper(paper, [row for row in rows if row.paper == paper.key], unsteady(steady), kept, caption_of)
@@ -236,7 +237,7 @@ def _kinds(totals: Findings) -> str:
     if not totals.apart:
         return ""
     rows = [[group.kind, group.claims, group.reproduced, group.meaning] for group in totals.apart]
-    return f"Of {totals.claims} claims in all, these are of other kinds and not counted above:\n\n" + _table(
+    return f"Of {totals.claims} claims in all, these are of other kinds and are not counted above:\n\n" + _table(
         ["kind", "claims", "reproduced", "meaning"], rows
     )
 
@@ -283,7 +284,7 @@ def _shown(row: LedgerRow, kept: str) -> str:
 
 
 def _erratum_claim(row: LedgerRow) -> str:
-    """Write a claim with its verdict, in a line."""
+    """Write a claim with its verdict on one line."""
     aside = f" ({row.note})" if row.note else ""
     estimate = f" Found {ours(row)}{aside}." if row.estimate else aside
     number = f" ({row.erratum})" if row.erratum else ""

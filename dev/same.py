@@ -1,7 +1,7 @@
 """Comparison of the tables of two working folders: python -m dev.same BEFORE [PAPER ...].
 
-Compared are the CSV files of a scale in ``results`` and ``figures``, byte by byte, apart from columns of seconds. The copies in
-the report and the files of single batches are left out.
+It compares the CSV files of a scale in ``results`` and ``figures`` byte by byte, except for columns of seconds. Copies in the
+report and files of single batches are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LEFT_OUT = {"batches", "report"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: a line for each file that differs, and how many do."""
+    """Run the command line: print a line for each file that differs, and the number of such files."""
     parser = argparse.ArgumentParser(prog="python -m dev.same", description="Compare two runs of the workflow.")
     parser.add_argument("before", type=Path, help="working folder of the earlier run")
     parser.add_argument("papers", nargs="*", help="papers to compare (default: all)")
@@ -54,13 +54,13 @@ def tables(folder: Path, scale: str, papers: Sequence[str] = ()) -> list[Path]:
 
 
 def difference(before: Path, after: Path) -> str:
-    """Describe where two tables first differ; empty if they are the same apart from columns of seconds.
+    """Describe where two tables first differ; empty if they are the same except for columns of seconds.
 
-    Rows are counted as in the file, the header being row 1.
+    Rows are counted as in the file; the header is row 1.
     """
     missing = [str(path) for path in (before, after) if not path.is_file()]
     if missing:
-        return f"there is no {' and no '.join(missing)}"
+        return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing"
     if before.read_bytes() == after.read_bytes():
         return ""
     old, new = read(before), read(after)
@@ -73,7 +73,7 @@ def difference(before: Path, after: Path) -> str:
         for column, was, is_now in itertools.zip_longest(header, first, second, fillvalue=""):
             if was != is_now and column not in TIMES:
                 return f"column {column}, row {row}: was {was!r} and is {is_now!r}"
-    return "" if TIMES & set(header) else "the same values are written in another way"
+    return "" if TIMES & set(header) else "the same values are written differently"
 
 
 def read(path: Path) -> list[list[str]]:
@@ -83,7 +83,7 @@ def read(path: Path) -> list[list[str]]:
 
 
 def list_of(columns: Iterable[str]) -> str:
-    """Join names of columns into a text."""
+    """Join column names into a text."""
     return ", ".join(columns) or "none"
 
 

@@ -52,16 +52,16 @@ PAGE = """<!doctype html>
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: write the site, or 2 where there is no report or the folder exists."""
+    """Run the command line: write the site; return 2 if there is no report or the folder exists."""
     parser = argparse.ArgumentParser(prog="python -m dev.site", description="Report, summary and documents as a site.")
     parser.add_argument("site", type=Path, help="folder of the site, which must not exist")
-    parser.add_argument("report", type=Path, help="folder of the report that may be sent, of make share")
+    parser.add_argument("report", type=Path, help="folder of the report from make share, which may be sent to others")
     options = parser.parse_args(arguments)
     if not (options.report / "index.html").is_file():
         print(f"{options.report} has no report: run make share first", file=sys.stderr)
         return 2
     if options.site.exists():
-        print(f"{options.site} exists: remove it, or name another folder", file=sys.stderr)
+        print(f"{options.site} exists: remove it, or give another folder", file=sys.stderr)
         return 2
     shutil.copytree(options.report, options.site / REPORT)
     write_documents(Path(), options.site)
@@ -89,15 +89,15 @@ def write_documents(repository: Path, site: Path) -> None:
 
 
 class Links:
-    """Links of a document to other pages of the site, and to files, which it collects."""
+    """Links from a document to other pages of the site and to files, which are collected."""
 
     def __init__(self, document: str, tracked: set[str]) -> None:
-        """Begin with a document and the paths in the repository."""
+        """Start with a document and the paths in the repository."""
         self.document, self.tracked = document, tracked
         self.files: set[str] = set()
 
     def target(self, link: str) -> str | None:
-        """Target in the site of a link in the document; None for a folder, which has no page."""
+        """Return the target in the site of a link in the document; None for a folder, which has no page."""
         if OUTSIDE.match(link):
             return link
         path, mark, place = link.partition("#")
@@ -105,7 +105,7 @@ class Links:
         if any(name.startswith(f"{file}/") for name in self.tracked):
             return None
         if file not in self.tracked:
-            raise DataError(f"{self.document}: the link {link} leads to no file of the repository")
+            raise DataError(f"{self.document}: the link {link} does not lead to a file of the repository")
         if file.endswith(".md"):
             return _to(self.document, _page(file)) + mark + place
         self.files.add(file)
@@ -138,7 +138,7 @@ def _all(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _with_anchors(tokens: Sequence[Token]) -> None:
-    """Give headings the anchors that GitHub gives them."""
+    """Give headings the same anchors as on GitHub."""
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
             opening.attrs["id"] = anchor("".join(part.content for part in inline.children or []))
@@ -161,12 +161,12 @@ def _whole(document: str, contents: str) -> str:
 
 
 def _page(document: str) -> str:
-    """Path in the site of the page of a document."""
+    """Path of a document's page in the site."""
     return "index.html" if document == FIRST else document.removesuffix(".md") + ".html"
 
 
 def _to(document: str, path: str) -> str:
-    """Path from the page of a document to another file of the site."""
+    """Path from a document's page to another file of the site."""
     return relpath(path, PurePosixPath(_page(document)).parent)
 
 

@@ -1,6 +1,6 @@
-"""Steadiness of the verdicts of a run under other replicates: python -m dev.steady, after a run; some minutes.
+"""Steadiness of the verdicts of a run under other replicates: python -m dev.steady, after a run. It takes some minutes.
 
-``docs/reference/steadiness.csv`` has it for the reference run.
+``docs/reference/steadiness.csv`` contains the result for the reference run.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ RESULTS = Path("results", "paper")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: 0, or 2 where there is no finished run."""
+    """Run the command line; return 0, or 2 if there is no finished run."""
     parser = argparse.ArgumentParser(
-        prog="python -m dev.steady", description="Which verdicts of a run would stay with other replicates."
+        prog="python -m dev.steady", description="Find which verdicts of a run would stay the same with other replicates."
     )
-    parser.add_argument("--drawings", type=int, default=DRAWINGS, help="how often replicates are drawn (default: %(default)s)")
+    parser.add_argument("--drawings", type=int, default=DRAWINGS, help="number of drawings of replicates (default: %(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the run's results (default: %(default)s)")
-    parser.add_argument("--times", type=int, default=1, help="as if the run had so many times as many (default: %(default)s)")
+    parser.add_argument("--times", type=int, default=1, help="factor on the number of replicates (default: %(default)s)")
     options = parser.parse_args(arguments)
     if options.drawings < 2 or options.times < 1:
-        parser.error("--drawings takes 2 or more, and --times 1 or more")
+        parser.error("--drawings must be 2 or more, and --times 1 or more")
     plan = plan_of(Path("config"))
     verdicts = verdicts_of_run(plan, options.results, options.drawings, options.times)
     if verdicts.empty:
@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def verdicts_of_run(plan: Plan, results: Path, drawings: int = DRAWINGS, times: int = 1) -> pd.DataFrame:
-    """Judge a run and drawings of its replicates, see :func:`formalsynth.ledger.steadiness.drawn_verdicts`.
+    """Judge a run and drawings of its replicates; see :func:`formalsynth.ledger.steadiness.drawn_verdicts`.
 
     Args:
         plan: plan of the run.
         results: its folder of results; claims without tables are left out.
         drawings: number of drawings of the replicates.
-        times: number of replicates of a drawing, as a multiple of that of the run.
+        times: number of replicates in a drawing, as a multiple of the number in the run.
     """
     parts = []
     for key, paper in plan.papers.items():
@@ -75,7 +75,7 @@ def _judged(paper: Paper, results: Path) -> tuple[list[Claim], dict[tuple[str, s
 
 
 def steady_part(steady: pd.DataFrame, agreements: Array, claims: Mapping[str, str]) -> str:
-    """Write the section on verdicts that may turn, in Markdown.
+    """Write the section on verdicts that may change, in Markdown.
 
     Args:
         steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
@@ -88,10 +88,10 @@ def steady_part(steady: pd.DataFrame, agreements: Array, claims: Mapping[str, st
         id = str(row.id)
         rows.append([f"`{id.partition('-')[0]}`", claims[id], str(row.verdict), f"{row.stays:.0%}", str(row.otherwise)])
     return "\n\n".join([
-        f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims judged again. Two such "
-        f"drawings agree on {agreements.mean():.1%} of the verdicts (from {agreements[0]:.1%} to {agreements[-1]:.1%}), and two "
-        f"runs from different root seeds can be expected to do no better. {len(steady) - len(turning)} verdicts are steady: they "
-        f"stay in at least {STEADY:.0%} of the drawings. The other {len(turning)} are near a border of their test:",
+        f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims were judged again. Two such "
+        f"drawings agree on {agreements.mean():.1%} of the verdicts (from {agreements[0]:.1%} to {agreements[-1]:.1%}). Two runs "
+        f"from different root seeds can be expected to agree no more often. {len(steady) - len(turning)} verdicts are steady: "
+        f"they stay the same in at least {STEADY:.0%} of the drawings. The other {len(turning)} are near a border of their test:",
         markdown_rows(rows),
     ])  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Check the language of code and texts against dev/words.yaml: words and names that this project does not use.
 
 Run as ``python -m dev.words [paths]`` from the repository's folder: it prints a line for each use, with the word to write
-instead, and ends with 1 if there is one. Given paths are checked even where they are listed as not clean yet.
+instead, and exits with 1 if there are any. Given paths are checked even if they are listed as not clean yet.
 """
 
 import ast
@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 CAMEL = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
-"""Joints inside an identifier."""
+"""Boundaries between the words of an identifier."""
 
 
 def main(paths: list[str]) -> int:

@@ -71,7 +71,7 @@ def test_only_steady_verdicts_have_to_agree_if_steadiness_is_given(written, tmp_
     capsys.readouterr()
     assert main(["agree", *paths, "--steady", str(steady)]) == 0
     out = capsys.readouterr().out
-    assert "1 of 1 (100.0%) of those that are steady" in out
+    assert "1 of 1 (100.0%) of the steady ones" in out
     assert "| b | reproduced | refuted |" in out
 
 

@@ -87,7 +87,7 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     assert "Not judged: data absent 1." in text
     assert "| `range` | 1 | 0 | 0 | 2 | 1 | 1 | 0 |" in text
     assert "| implied | 1 | 1 |" in text
-    assert "each slip once: 1 misprint." in text
+    assert "each error once: 1 misprint." in text
     assert "[E1](ERRATA.md#e1) (`range`, misprint): " in text
     assert "![Figure 5](reference/range/fig05.png)" in text
     assert "*Caption 02.*" in text
@@ -164,7 +164,7 @@ def test_the_page_of_costs_has_the_numbers_of_the_tables_that_are_kept(run, plan
     assert text.startswith("ours\n")
     # table 1 has medians, table 10 the smallest and table 4 the largest; table 7 slopes
     assert "| LW, min-max | 1.0 (10 to 4.0) |" in text
-    assert "All ε are for adding or removing one record" in text
+    assert "All ε, including claims, are for adding or removing one record" in text
     assert "| lognormal regression | LW, min-max | 7.00 ± 0.25 | 7.00 ± 0.25 |" in text
     assert "old" not in text
     assert write(plan, run, check=True) == 0

@@ -70,7 +70,7 @@ def test_seconds_may_differ_and_nothing_else(runs, compare):
 def test_a_file_that_one_run_does_not_have_is_named(runs, compare, gone, kept):
     path = runs[gone] / "figures/paper/range/fig01.csv"
     path.unlink()
-    assert compare() == (1, [f"figures/paper/range/fig01.csv: there is no {path}", "6 files compared, 1 differ"])
+    assert compare() == (1, [f"figures/paper/range/fig01.csv: {path} is missing", "6 files compared, 1 differ"])
 
 
 def test_parts_and_copies_are_not_compared(runs, compare):
@@ -87,8 +87,8 @@ def test_parts_and_copies_are_not_compared(runs, compare):
         ("x,y\n1,2\n3,4\n", "had 2 rows and has 3"),
         ("x,y\n1,2,3\n", "column , row 2: was '' and is '3'"),
         ("", "columns were x, y and are none"),
-        ("x,y\r\n1,2\r\n", "the same values are written in another way"),
-        ('x,y\n"1",2\n', "the same values are written in another way"),
+        ("x,y\r\n1,2\r\n", "the same values are written differently"),
+        ('x,y\n"1",2\n', "the same values are written differently"),
         ("x,y\n1,2.0\n", "column y, row 2: was '2' and is '2.0'"),
     ],
 )

@@ -39,7 +39,7 @@ def test_links_lead_to_pages_and_copies(document, link, target):
 
 
 def test_a_link_without_a_file_is_refused():
-    with pytest.raises(DataError, match=r"docs/A.md: the link B.md leads to no file"):
+    with pytest.raises(DataError, match=r"docs/A.md: the link B.md does not lead to a file"):
         Links("docs/A.md", TRACKED).target("B.md")
 
 
@@ -51,5 +51,5 @@ def test_without_a_report_it_names_the_command_to_run(tmp_path, capsys):
 def test_no_folder_is_replaced(tmp_path, capsys):
     (tmp_path / "index.html").touch()
     assert main([str(tmp_path), str(tmp_path)]) == 2
-    assert "exists: remove it, or name another folder" in capsys.readouterr().err
+    assert "exists: remove it, or give another folder" in capsys.readouterr().err
     assert (tmp_path / "index.html").exists()

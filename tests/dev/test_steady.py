@@ -63,4 +63,4 @@ def test_without_a_run_it_names_the_command_to_run(tmp_path, repository, monkeyp
 def test_too_few_drawings_are_refused(given, capsys):
     with pytest.raises(SystemExit):
         main(given)
-    assert "--drawings takes 2 or more, and --times 1 or more" in capsys.readouterr().err
+    assert "--drawings must be 2 or more, and --times 1 or more" in capsys.readouterr().err
