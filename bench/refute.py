@@ -170,7 +170,7 @@ POPULATIONS: Mapping[str, Population] = {
     "ten": Population("ten records", "beta", SHARES, lambda g, n: alone(g.beta(2, 4, n)), 1 / 3, 10),
     "small": Population("epsilon 0.05", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN, 2000, 0.05),
     "large": Population(
-        "20,000 records and epsilon 5, little but sampling error", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN,
+        "20,000 records and epsilon 5, mostly sampling error", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN,
         20_000, 5.0,
     ),
     "excess": Population(
@@ -178,7 +178,7 @@ POPULATIONS: Mapping[str, Population] = {
         lambda g, n: alone(mixed(g, 0.1, np.zeros(n), g.negative_binomial(5, 5 / 105, n))), 90.0, 1000,
     ),
     "outside": Population(
-        "counts of which 30 % are beyond the bounds", "negative_binomial", {"low": 0, "high": 120, "bins": 8},
+        "counts, 30 % of them beyond the bounds", "negative_binomial", {"low": 0, "high": 120, "bins": 8},
         lambda g, n: alone(g.negative_binomial(5, 5 / 105, n)), 100.0, 1000,
     ),
     "far": Population(
@@ -186,7 +186,7 @@ POPULATIONS: Mapping[str, Population] = {
         lambda g, n: alone(np.exp(g.normal(6, 1, n))), 6.0,
     ),
     "two": Population(
-        "a predictor of two values", "lognormal_regression", LINE,
+        "a predictor with two values", "lognormal_regression", LINE,
         lambda g, n: along(2.0 * (g.random(n) < 0.5) + 1, g.standard_normal(n)), 1.0,
     ),
     "skewed": Population(
