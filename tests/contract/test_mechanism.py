@@ -102,8 +102,8 @@ def unclipped(context) -> Form:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (in_the_base, "changes its input, which other synthesizers use too"),
-        (made_writeable, "changes its input, which other synthesizers use too"),
+        (in_the_base, "changes its input, which other synthesizers also use"),
+        (made_writeable, "changes its input, which other synthesizers also use"),
         (in_place, "writes into an array that it was given"),
         (confidential_stream, "uses the random stream 'data'"),
         (sensitive_too_small, "sensitive weights below the weights of the fit"),
@@ -375,7 +375,7 @@ def problems_of(function, parameters=None, **registered):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (by_place, "in another order"),
+        (by_place, "are reordered"),
         (too_large, "weights from "),
         (too_few, "returns weights of shape (3,): there has to be one for each of the 20 records"),
         (infinite, "not finite"),

@@ -20,7 +20,7 @@ def random(x):
 @pytest.mark.parametrize(
     ("statistic", "fault"),
     [
-        (sorts, "writes into the data set that it gets"),
+        (sorts, "writes into the data set that is passed to it"),
         (random, "returns different numbers for the same data set"),
         (lambda x: np.log(x - 1).sum(), "returns -inf for the data: the result must be a finite number"),
         (lambda x: x.mean() / (x.std() > 0), "returns inf for values that are all equal"),

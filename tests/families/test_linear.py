@@ -121,7 +121,7 @@ def test_an_integer_weight_is_a_repeated_record(generator):
 
 @pytest.mark.parametrize("weights", [[0, 0, 0, 0], [1, 0, 0, 0]])
 def test_weights_that_identify_nothing_are_refused(generator, weights):
-    with pytest.raises(ValueError, match="too few records to identify"):
+    with pytest.raises(ValueError, match="too few records with a positive weight to identify"):
         LOGNORMAL.stan_data(skewed(generator, 4), np.array(weights, dtype=float), PRIORS)
 
 

@@ -93,7 +93,7 @@ def test_an_own_statistic_has_a_line(study, tmp_path, capsys):
     assert main([file]) == 1
     lines = {line.split(": ")[0]: line.split(": ", 1)[1] for line in capsys.readouterr().out.splitlines()}
     assert lines["utility statistic smallest"] == "keeps to its contract"
-    assert lines["utility statistic sorted_in_place"].startswith("writes into the data set that it gets")
+    assert lines["utility statistic sorted_in_place"].startswith("writes into the data set that is passed to it")
     assert lines["utility statistic other"].startswith("is not tried")
 
 
