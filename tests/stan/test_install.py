@@ -111,7 +111,9 @@ def test_a_user_without_a_home_uses_what_is_recorded_and_gets_an_error_where_not
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda number: (_ for _ in ()).throw(KeyError(number)))
     assert ensure(record) == tmp_path / "home" / "cmdstan-2.30.0"
-    with pytest.raises(CmdStanError, match="needs a home folder, and this user has none: set HOME, or give another folder with --home"):
+    with pytest.raises(
+        CmdStanError, match="needs a home folder, and this user has none: set HOME, or give another folder with --home"
+    ):
         ensure(tmp_path / "other record")
 
 
