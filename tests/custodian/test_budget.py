@@ -127,7 +127,7 @@ def test_epsilon_adds_up_whatever_the_outcome():
 def test_a_budget_may_be_spent_to_its_end_and_no_further(tmp_path):
     for place in range(10):
         assert start(tmp_path, entry(0.1), 1.0).place == place
-    with pytest.raises(DataError, match="of the budget of 1 for all releases from the file 1 is spent"):
+    with pytest.raises(DataError, match="1 of the budget of 1 for all releases from the file is already spent"):
         start(tmp_path, entry(0.1), 1.0)
     assert len(read_ledger(tmp_path)) == 10
 
@@ -146,7 +146,7 @@ def test_the_message_counts_new_entries_only(tmp_path):
 
 
 def test_the_table_names_kinds_that_do_not_add_up():
-    nothing = "Nothing was released in this study yet. formalsynth check shows whether other studies have released the same rows."
+    nothing = "This study has no release yet. formalsynth check shows whether other studies have released the same rows."
     assert table([], declared=3.0) == [nothing, "Together: 0 of 3."]
     assert table([entry(), entry(neighbours="add_remove", guarantee="DP (add/remove)")])[-1] == "Together: 2."
     assert "not one guarantee" in table([entry(), entry(guarantee="asymptotic DP (local eps_x)")])[-1]
@@ -158,7 +158,7 @@ def test_the_table_has_the_budgets_of_the_ledger():
     assert lines[:2] == ["2026-11-01  budget 4: declared", "2026-11-02  budget 8: a second wave"]
     assert lines[-1] == "Together: 1 of 8."
     assert table([entry()], budgets, declared=9)[-1] == (
-        "Together: 1 of 8. release.yaml has another budget, 9, which a release refuses."
+        "Together: 1 of 8. The budget in release.yaml, 9, differs from the recorded one, so a release would be refused."
     )
 
 
@@ -166,7 +166,7 @@ def test_a_check_names_rows_that_are_not_those_of_earlier_releases(tmp_path):
     start(tmp_path, entry(1.0), 3.0, content_of(ROWS))
     assert overlapping(tmp_path, content_of(ROWS)) == []
     changed = overlapping(tmp_path, content_of(ROWS + "1"))
-    assert "these are not the rows of this study's earlier releases, of epsilon 1, which count all the same" in changed
+    assert "these are not the rows of this study's earlier releases, whose epsilon of 1 counts all the same" in changed
 
 
 def test_the_ledger_is_private(tmp_path):
@@ -186,7 +186,7 @@ def test_comparisons_between_releases_change_no_entry_of_a_release(tmp_path):
     assert [(line.epsilon, line.outcome) for line in read_ledger(tmp_path)] == [(0.5, "stopped"), (1.0, "released")]
     assert [line.compared for line in read_comparisons(tmp_path)] == [("A",), ("A", "B")]
     assert spent_since(tmp_path, 1).startswith("An epsilon of 1 counts as spent")
-    with pytest.raises(DataError, match=r"file 1\.5 is spent"):
+    with pytest.raises(DataError, match=r"1\.5 of the budget of .* is already spent"):
         start(tmp_path, entry(1.0), 2.0)
 
 
@@ -224,27 +224,28 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_ledger_is_damaged(tmp_path, change):
     put(tmp_path, CHANGES[change](three_releases(tmp_path)))
-    with pytest.raises(DataError, match=r"budget\.jsonl: is damaged.*; nothing is released until it is whole"):
+    with pytest.raises(DataError, match=r"budget\.jsonl: is damaged.*; nothing is released until it is intact"):
         start(tmp_path, entry(0.1), 5.0)
 
 
 def test_a_kept_head_shows_what_hashes_alone_do_not(tmp_path):
     lines = three_releases(tmp_path)
     kept = head_of(lines)
-    assert check_head(tmp_path, kept) == "The kept head is that of entry 8: nothing up to it was changed. Entries after it: 0."
+    unchanged = "The saved head matches entry 8: no entry up to that point has been changed. Later entries: 0."
+    assert check_head(tmp_path, kept) == unchanged
     start(tmp_path, entry(0.1), 5.0)
-    assert check_head(tmp_path, kept).endswith("Entries after it: 1.")
+    assert check_head(tmp_path, kept).endswith("Later entries: 1.")
     shutil.rmtree(os.environ["FORMALSYNTH_LEDGERS"])
     put(tmp_path, lines[:4])
     with pytest.raises(
-        DataError, match="the kept head is of 8 entries and the ledger has 4: entries were deleted, or this is an"
+        DataError, match="the saved head covers 8 entries, but the ledger has only 4: entries were deleted, or this is an"
     ):
         check_head(tmp_path, kept)
     again = added([], OpenedEntry(date="2026-11-23", ledger="0" * 32))
     for _ in range(8):
         again = added(again, entry(0.01))
     put(tmp_path, again)
-    with pytest.raises(DataError, match="entry 8, or one before it, is not the one of the kept head: the ledger was changed"):
+    with pytest.raises(DataError, match="entry 8, or one before it, does not match the saved head: the ledger was changed"):
         check_head(tmp_path, kept)
     with pytest.raises(DataError, match="--head: given '8'; allowed: a number of entries"):
         check_head(tmp_path, "8")
@@ -262,7 +263,7 @@ def test_either_copy_of_a_ledger_makes_up_for_the_other(tmp_path):
     start(tmp_path, entry(0.25), 5.0)
     newer = lines_of(tmp_path)
     put(tmp_path, older)
-    with pytest.raises(DataError, match=r"differs from its copy .* and none of the two continues the other"):
+    with pytest.raises(DataError, match=r"differs from its copy .* and neither continues the other"):
         read_ledger(tmp_path)
     put(tmp_path, newer)
     assert spent(read_ledger(tmp_path)) == 0.25
@@ -300,10 +301,10 @@ def test_a_ledger_that_is_listed_and_missing_is_named_and_counts(tmp_path):
     for path in Path(os.environ["FORMALSYNTH_LEDGERS"]).glob("*.jsonl"):
         if path.name != "files.jsonl":
             path.unlink()
-    with pytest.raises(DataError, match="is listed and missing; nothing is released until it is restored"):
+    with pytest.raises(DataError, match="is listed but missing; nothing is released until it is restored"):
         start(second, entry(1.0), 1.0, content_of(ROWS))
     shutil.rmtree(first / "confidential")
-    with pytest.raises(DataError, match="is listed and missing"):
+    with pytest.raises(DataError, match="is listed but missing"):
         start(first, entry(1.0), 1.0, content_of(ROWS))
 
 
@@ -314,7 +315,7 @@ def test_a_ledger_of_other_rows_has_no_say_on_their_budget(tmp_path):
     (tmp_path / "three" / "confidential").mkdir(parents=True)
     put(tmp_path / "three", lines_of(tmp_path / "two"))
     for name in ("two", "three"):
-        with pytest.raises(DataError, match=r"budget: given 100; allowed: 1, which the ledger of the file has"):
+        with pytest.raises(DataError, match=r"budget: given 100; allowed: 1, as the file's ledger records"):
             start(tmp_path / name, entry(50.0), 100.0, content_of(ROWS))
 
 
@@ -349,7 +350,7 @@ def test_a_ledger_of_an_earlier_version_has_one_head(tmp_path):
     put(tmp_path, [entry(0.5, outcome="released").model_dump_json(exclude={"kind"})])
     kept = head(tmp_path).split()[4].rstrip(".")
     assert head(tmp_path) == head(tmp_path)
-    assert check_head(tmp_path, kept).startswith("The kept head is that of entry 2")
+    assert check_head(tmp_path, kept).startswith("The saved head matches entry 2")
 
 
 def test_a_ledger_of_many_brackets_is_damaged(tmp_path):
@@ -375,7 +376,7 @@ def test_a_ledger_of_an_earlier_version_is_taken_over(tmp_path):
     texts = [line.model_dump_json(exclude={"kind"}) for line in former]
     put(tmp_path, [*texts, '{"date": "2026-01-03", "compared": ["A"]}'])
     assert read_ledger(tmp_path) == former
-    with pytest.raises(DataError, match=r"of the budget of 2 for all releases from the file 1\.5 is spent"):
+    with pytest.raises(DataError, match=r"1\.5 of the budget of 2 for all releases from the file is already spent"):
         start(tmp_path, entry(0.75), 2.0)
     assert start(tmp_path, entry(0.25), 2.0).earlier == tuple(former)
     assert spent(read_ledger(tmp_path)) == 1.75
@@ -383,15 +384,15 @@ def test_a_ledger_of_an_earlier_version_is_taken_over(tmp_path):
 
 
 def test_a_budget_is_raised_by_an_entry_alone(tmp_path):
-    with pytest.raises(DataError, match="the ledger has none before the first release"):
+    with pytest.raises(DataError, match="the ledger has none until the first release"):
         change_budget(tmp_path, 3.0, "more waves")
     start(tmp_path, entry(1.0), 1.0)
     for budget in (5.0, 0.5):
-        with pytest.raises(DataError, match=rf"budget: given {budget:g}; allowed: 1, which the ledger of the file has"):
+        with pytest.raises(DataError, match=rf"budget: given {budget:g}; allowed: 1, as the file's ledger records"):
             start(tmp_path, entry(0.1), budget)
     change_budget(tmp_path, 3.0, "more waves")
     assert start(tmp_path, entry(1.0), 3.0).budgets == (1.0, 3.0)
-    with pytest.raises(DataError, match="cannot be changed to 3: it is 3"):
+    with pytest.raises(DataError, match="cannot be changed to 3: it is already 3"):
         change_budget(tmp_path, 3.0, "again")
     for number in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(DataError, match=r"--change: given .*; allowed: a number above 0"):
@@ -405,9 +406,9 @@ def test_a_budget_changed_in_one_study_does_not_stop_another(tmp_path):
     start(second, entry(0.5), 2.0, content)
     change_budget(first, 3.0, "more waves")
     assert start(first, entry(0.5), 3.0, content).budgets == (2.0, 3.0)
-    with pytest.raises(DataError, match="of the budget of 2 for all releases from the file 2 is spent"):
+    with pytest.raises(DataError, match="2 of the budget of 2 for all releases from the file is already spent"):
         start(second, entry(0.5), 2.0, content)
-    with pytest.raises(DataError, match="budget: given 4; allowed: 2 or 3, which the ledger of the file has"):
+    with pytest.raises(DataError, match="budget: given 4; allowed: 2 or 3, as the file's ledger records"):
         start(third, entry(0.5), 4.0, content)
     assert start(third, entry(0.5), 3.0, content).earlier == ()
     assert spent_elsewhere(second) == ["Other ledgers of the same rows: epsilon 2, which counts here, too."]
@@ -423,7 +424,7 @@ def test_another_study_of_the_same_rows_does_not_start_at_zero(tmp_path):
     assert overlapping(second, content_of(again))[0].endswith("with releases of epsilon 1, which count here")
     started = start(second, entry(0.5), 2.0, content_of(again))
     assert (started.place, started.earlier) == (0, ())  # what is published does not depend on the other study
-    with pytest.raises(DataError, match=r"of the budget of 2 for all releases from the file 1\.5 is spent"):
+    with pytest.raises(DataError, match=r"1\.5 of the budget of 2 for all releases from the file is already spent"):
         start(second, entry(1.0), 2.0, content_of(again))
     with pytest.raises(DataError, match="budget: given 9; allowed: 2"):
         start(third, entry(1.0), 9.0, content_of(rows))
@@ -434,7 +435,7 @@ def test_a_comparison_gives_a_study_no_budget_of_its_own(tmp_path):
     """Its ledger is listed for the rows from then on, and has no budget yet."""
     start(tmp_path / "one", entry(1.0), 1.0, content_of(ROWS))
     record_comparison(tmp_path / "two", ["tables"], content_of(ROWS))
-    with pytest.raises(DataError, match="budget: given 1000; allowed: 1, which the ledger of the file has"):
+    with pytest.raises(DataError, match="budget: given 1000; allowed: 1, as the file's ledger records"):
         start(tmp_path / "two", entry(500.0), 1000.0, content_of(ROWS))
 
 
@@ -448,7 +449,7 @@ def test_a_budget_for_other_rows_ends_where_these_are_used(tmp_path, first):
         record_comparison(study, ["tables"], content_of(ROWS))
     else:
         assert start(study, entry(0.5), 3.0, content_of(ROWS)).budgets == (100.0, 3.0)
-    with pytest.raises(DataError, match="budget: given 100; allowed: 3, which the ledger of the file has"):
+    with pytest.raises(DataError, match="budget: given 100; allowed: 3, as the file's ledger records"):
         start(study, entry(50.0), 100.0, content_of(ROWS))
     assert start(study, entry(0.25), 3.0, content_of(ROWS)).budgets == (100.0, 3.0)
 
@@ -462,7 +463,7 @@ def test_equal_rows_count_together_whatever_format_one_of_their_files_had(tmp_pa
     for study in ("two", "three"):
         with pytest.raises(DataError, match=r"budget: given 100; allowed: 1\.5"):
             start(tmp_path / study, entry(1.0), 100.0, right)
-        with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 2 is spent"):
+        with pytest.raises(DataError, match=r"2 of the budget of 1\.5 for all releases from the file is already spent"):
             start(tmp_path / study, entry(1.0), 1.5, right)
 
 
@@ -470,7 +471,7 @@ def test_what_was_spent_on_a_file_in_two_formats_counts_for_another_file_of_its_
     right, wrong = (replace(content_of(rows), file="0" * 64) for rows in (ROWS, ROWS + "1"))
     start(tmp_path / "one", entry(0.5), 1.5, wrong)
     start(tmp_path / "two", entry(1.0), 1.5, right)
-    with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 1\.5 is spent"):
+    with pytest.raises(DataError, match=r"1\.5 of the budget of 1\.5 for all releases from the file is already spent"):
         start(tmp_path / "three", entry(1.0), 1.5, replace(right, file="1" * 64))
 
 
@@ -484,7 +485,7 @@ def test_rows_with_missing_values_are_recognized_in_the_list_of_version_0_3_0(tm
         start(tmp_path / "two", entry(1.0), 100.0, content)
     start(tmp_path / "two", entry(0.5), 1.5, content)
     written_else = replace(content_of(ROWS.assign(b=["", *ROWS["a"][1:]])), file="1" * 64)
-    with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 1\.5 is spent"):
+    with pytest.raises(DataError, match=r"1\.5 of the budget of 1\.5 for all releases from the file is already spent"):
         start(tmp_path / "three", entry(0.5), 1.5, written_else)
 
 
@@ -494,7 +495,7 @@ def test_another_declared_format_of_a_file_is_no_other_file(tmp_path):
     start(tmp_path / "one", entry(1.0), 1.5, first)
     with pytest.raises(DataError, match=r"budget: given 100; allowed: 1\.5"):
         start(tmp_path / "two", entry(1.0), 100.0, again)
-    with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 1 is spent"):
+    with pytest.raises(DataError, match=r"1 of the budget of 1\.5 for all releases from the file is already spent"):
         start(tmp_path / "two", entry(1.0), 1.5, again)
     assert start(tmp_path / "other", entry(1.0), 100.0, replace(again, file="1" * 64)).budgets == (100.0,)
 
@@ -520,7 +521,7 @@ def test_what_cannot_be_listed_spends_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize("reason", ["a wave \udcff", "x" * 2_000_000])
 def test_an_entry_that_nobody_could_read_again_is_not_written(tmp_path, reason):
     start(tmp_path, entry(1.0), 3.0)
-    with pytest.raises(DataError, match="an entry was not written, since nobody could read it again"):
+    with pytest.raises(DataError, match="an entry was not written, because it could not be read back"):
         change_budget(tmp_path, 5.0, reason)
     assert start(tmp_path, entry(1.0), 3.0).place == 1
 
@@ -531,7 +532,7 @@ def test_another_ledger_under_the_name_of_a_listed_one_is_named(tmp_path):
     listed, other = (tmp_path / name / "confidential" / "budget.jsonl" for name in ("one", "other"))
     copy = next(path for path in Path(os.environ["FORMALSYNTH_LEDGERS"]).iterdir() if path.read_bytes() == listed.read_bytes())
     shutil.copy(other, copy)
-    with pytest.raises(DataError, match=rf"{copy.name}: is another ledger, .*; nothing is released until it is restored"):
+    with pytest.raises(DataError, match=rf"{copy.name}: contains another ledger, .*; nothing is released until it is restored"):
         start(tmp_path / "two", entry(2.5), 3.0, content_of(ROWS))
 
 
@@ -630,11 +631,12 @@ def test_the_command_prints_and_checks_a_head_and_changes_a_budget(income_study,
     start(income_study, entry(1.0), 3.0)
     assert main(["budget", str(income_study)]) == 0
     printed = capsys.readouterr().out
-    kept = re.search(r"Head of the ledger: (3:[0-9a-f]{64})\. Let the disclosure officer keep this line", printed)[1]
+    kept = re.search(r"Head of the ledger: (3:[0-9a-f]{64})\. Ask the disclosure officer to keep this line", printed)[1]
     assert main(["budget", str(income_study), "--change", "5"]) == 1
     assert "--change and --reason: give both: the new budget, and why it changed" in capsys.readouterr().err
     assert main(["budget", str(income_study), "--change", "5", "--reason", "a wave", "--head", kept]) == 0
-    assert "The kept head is that of entry 3: nothing up to it was changed. Entries after it: 0." in capsys.readouterr().out
+    unchanged = "The saved head matches entry 3: no entry up to that point has been changed. Later entries: 0."
+    assert unchanged in capsys.readouterr().out
     assert start(income_study, entry(1.0), 5.0).budgets == (3.0, 5.0)
 
 

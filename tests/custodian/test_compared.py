@@ -49,9 +49,9 @@ def test_a_release_states_a_comparison_whose_report_was_purged(study, capsys):
     capsys.readouterr()
     assert main(["budget", str(study)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"{budget.today()}  compared on the file, for which no epsilon accounts: Histogram, Coarse"
+    assert lines[0] == f"{budget.today()}  compared on the file, which no epsilon covers: Histogram, Coarse"
     assert lines[1:3] == [
-        "Nothing was released in this study yet. formalsynth check shows whether other studies have released the same rows.",
+        "This study has no release yet. formalsynth check shows whether other studies have released the same rows.",
         "Together: 0 of 3.",
     ]
 

@@ -55,7 +55,7 @@ def test_a_release_of_posterior_draws_states_its_guarantee(study, capsys, cmdsta
     assert [entry.outcome for entry in read_ledger(study)] == ["released", "stopped"]
     incomes.declare(study, {"release.yaml": {"ceiling": 100}})
     assert main(["release", "studies/income", "--to", "release/again"]) == 1
-    assert "of the budget of 150 for all releases from the file 105 is spent" in capsys.readouterr().err
+    assert "105 of the budget of 150 for all releases from the file is already spent" in capsys.readouterr().err
 
 
 TABLES = {"epsilon": 0.5, "low": 1000, "high": 500_000, "bins": 16, "x_low": 0, "x_high": 1, "x_bins": 8, "x_closed": 1}

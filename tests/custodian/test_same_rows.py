@@ -135,14 +135,14 @@ def test_files_that_differ_a_little_are_named(tmp_path):
 def test_a_lost_key_or_a_damaged_list_is_named(tmp_path):
     keep_known(tmp_path, known_as(tmp_path, "one", tmp_path, content_of(rows())))
     (tmp_path / "key").unlink()
-    with pytest.raises(DataError, match="key: is missing, without which"):
+    with pytest.raises(DataError, match=r"key: is missing, and .* cannot be read without it"):
         known_as(tmp_path, "two", tmp_path, content_of(rows()))
     (tmp_path / "key").write_bytes(b"short")
     with pytest.raises(DataError, match="key: is damaged"):
         known_as(tmp_path, "two", tmp_path, content_of(rows()))
     (tmp_path / "files.jsonl").unlink()
     (tmp_path / f"{'ab' * 16}.jsonl").touch()
-    with pytest.raises(DataError, match=r"files\.jsonl: is missing, which names the rows of the ledgers there"):
+    with pytest.raises(DataError, match=r"files\.jsonl: is missing, and it names the rows of the ledgers there"):
         read_known(tmp_path)
     (tmp_path / "files.jsonl").write_text("{}")
     with pytest.raises(DataError, match=r"files\.jsonl: is damaged; nothing is released"):
@@ -167,7 +167,7 @@ def test_the_folder_of_all_ledgers_can_be_chosen_and_may_be_missing(tmp_path, mo
     with pytest.raises(DataError, match="FORMALSYNTH_LEDGERS: given 'relative'; allowed: the absolute path of a folder"):
         ledgers_folder()
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", "/dev/null/ledgers")
-    with pytest.raises(DataError, match="a folder that cannot be used"):
+    with pytest.raises(DataError, match="which cannot be used"):
         ledgers_folder()
     monkeypatch.delenv("FORMALSYNTH_LEDGERS")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -184,7 +184,7 @@ def test_ledgers_in_a_home_that_cannot_be_used_are_not_left_out(tmp_path, monkey
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".local").touch()
-    with pytest.raises(DataError, match=r"FORMALSYNTH_LEDGERS: not given, and .*ledgers is one that cannot be used"):
+    with pytest.raises(DataError, match=r"FORMALSYNTH_LEDGERS: not given, and the default, .*ledgers, cannot be used"):
         ledgers_folder()
 
 

@@ -129,7 +129,7 @@ def test_a_category_that_is_a_missing_value_is_refused(category):
 def test_a_share_has_one_condition(share, name):
     (declared,) = a_config(analyses={"shares": [{"column": "income"} | share]}).analyses.shares
     assert declared.name == name
-    with pytest.raises(ValidationError, match="a share has a value, or above, or below, or missing: true"):
+    with pytest.raises(ValidationError, match="a share needs exactly one of value, above, below and missing: true"):
         a_config(analyses={"shares": [{"column": "income", "value": 1, "below": 5} | share]})
 
 

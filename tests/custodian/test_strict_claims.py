@@ -156,7 +156,7 @@ def test_a_candidate_that_the_audit_refutes_is_released_only_if_asked_for_and_ev
     incomes.declare(study, {"release.yaml": {"synthesizer": "Censor_w", "ceiling": 20}})
     assert main(["release", "studies/share"]) == 1
     error = capsys.readouterr().err
-    assert "the audit found more on this file than is claimed; nothing is released" in error
+    assert "the audit found a larger epsilon on this file than is claimed; nothing is released" in error
     assert "set accept_refuted: true in release.yaml" in error
     assert "counts as spent" in error
     assert [(entry.epsilon, entry.outcome) for entry in read_ledger(study)] == [(20, "stopped")]

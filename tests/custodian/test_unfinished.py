@@ -38,7 +38,7 @@ def test_a_full_disk_after_the_crossing_costs_nothing_more(study, monkeypatch, c
         patched.setattr("formalsynth.custodian.unfinished.compute_release", full)
         assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
-    assert f"The same command finishes the release from what crossed, in {UNFINISHED}, and costs nothing more." in error
+    assert f"The same command finishes the release from its crossing, in {UNFINISHED}, and costs nothing more." in error
     assert outcomes(study) == ["started"]
     assert UNFINISHED.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o077 for path in UNFINISHED.iterdir()} == {0}
@@ -47,7 +47,7 @@ def test_a_full_disk_after_the_crossing_costs_nothing_more(study, monkeypatch, c
 
     assert main(["release", "studies/income"]) == 0
     assert (
-        "An earlier release was finished from what had crossed, with the declarations of then; nothing was spent."
+        "An earlier release was finished from its crossing, with the declarations made then; no more was spent."
         in capsys.readouterr().out
     )
     assert Path("release/income/crossing.yaml").read_text() == crossing
@@ -100,7 +100,7 @@ def test_a_release_that_is_not_whole_is_not_called_released(study, capsys):
     subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
     Path("release/income/README.md").unlink()
     assert main(["release", "studies/income"]) == 1
-    assert "README.md: is missing: move release/income away, which was changed or is not whole" in capsys.readouterr().err
+    assert "README.md: is missing: release/income was changed or is incomplete; move it away" in capsys.readouterr().err
     shutil.rmtree("release/income")
     assert main(["release", "studies/income"]) == 0
     assert outcomes(study) == ["released"]
@@ -121,14 +121,14 @@ def test_a_paid_crossing_without_a_ledger_is_not_to_be_thrown_away(study, capsys
     (study / "confidential" / "budget.jsonl").unlink()
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
-    assert "is a crossing that was paid for, and the ledger is missing: restore it from its copy /" in error
+    assert "contains a crossing whose epsilon is already spent, but the ledger is missing: restore it from its copy /" in error
 
 
 def test_a_folder_that_is_no_crossing_is_refused_before_anything_is_spent(study, capsys):
     UNFINISHED.mkdir(parents=True)
     (UNFINISHED / "release").write_text("0")
     assert main(["release", "studies/income"]) == 1
-    assert "is no crossing of a release in the ledger of the study: move it away" in capsys.readouterr().err
+    assert "is not a crossing of a release in the study's ledger: move it away" in capsys.readouterr().err
     assert outcomes(study) == []
 
 
@@ -154,7 +154,7 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
     path = study / "confidential/noisy-counts-0.yaml"
     error = capsys.readouterr().err
     assert "Tables: could not be fitted: noisy tables: 3 effective draws of 4000; nothing is released" in error
-    assert f"The noisy counts, which are paid for, are in {path}: they may be published" in error
+    assert f"The noisy counts, whose epsilon is spent, are in {path}: they may be published" in error
     assert path.stat().st_mode & 0o777 == 0o600
     written = yaml.safe_load(path.read_text())
     assert written["statement"].startswith("Epsilon at most 1. Pure epsilon-DP for every valid file")
@@ -181,7 +181,7 @@ def test_noisy_counts_are_stored_before_a_family_is_fitted_to_them(study, monkey
     assert there[0]
     capsys.readouterr()
     assert main(["budget", "studies/income"]) == 0
-    assert f"Paid for and not published: the noisy counts in {path}." in capsys.readouterr().out
+    assert f"Paid for but not published: the noisy counts in {path}." in capsys.readouterr().out
 
 
 def test_noisy_counts_are_kept_when_somebody_interrupts_twice(study, monkeypatch, capsys):
@@ -203,7 +203,7 @@ def test_an_interrupted_release_does_not_ask_for_another_one(study, monkeypatch,
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
     assert "run the command again" not in error
-    assert "The same command would begin another release, and spend as much again." in error
+    assert "The same command would begin another release and spend as much again." in error
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Ledger of a file: epsilon spent on it, written before anything is drawn, and comparisons on it; never removed.
+"""Ledger of a file: the epsilon spent on it, recorded before anything is drawn, and comparisons made on it; never removed.
 
-The ledger of a study is in its folder, with a copy among the ledgers of all studies of the user. Entries are only added, and each
-has the hash of the one before it. Ledgers of the same rows count together.
+A study's ledger is in its folder, with a copy in the folder of the ledgers of all the user's studies. Entries are only added, and
+each contains the hash of the one before it. Ledgers of the same rows count together.
 """
 
 from __future__ import annotations
@@ -64,32 +64,32 @@ from formalsynth.runtime.scratch import sweep
 FILE = "confidential/budget.jsonl"
 LOCK = ".ledger.lock"
 PAID = ("noisy-counts-*.yaml", "unfinished", LOCK)
-"""Files and folders next to the ledger that a release has paid for, and has not published; and the file of its lock."""
+"""Files and folders next to the ledger that a release has paid for but not published, and the ledger's lock file."""
 TINY = 1e-9
-ALONE = "There is no folder for the ledgers of all studies, so that a release of the same rows by another is not seen."
-"""Sentence where there is no folder of all ledgers."""
+ALONE = "There is no folder for the ledgers of all studies, so a release of the same rows by another study goes unnoticed."
+"""Sentence for a user without a folder of all ledgers."""
 OF_OTHERS = "declared for the same rows in another study"
-"""Reason for the budget of a ledger that was one of other rows."""
+"""Reason recorded for a new budget in a ledger that belonged to other rows before."""
 
 
 @dataclass(frozen=True)
 class Started:
-    """Release that the ledger has an entry of."""
+    """Release with an entry in the ledger."""
 
     place: int
     """Index among the releases of the study."""
     earlier: tuple[LedgerEntry, ...]
-    """Releases of the study before it. Those of other studies of the same rows count against the budget and are not published:
-    which studies these are depends on every row."""
+    """The study's earlier releases. Those of the same rows by other studies count against the budget but are not published: which
+    studies these are depends on every row."""
     budgets: tuple[float, ...]
-    """Budgets that the study had, the present one last."""
+    """Budgets that the study has had, the current one last."""
 
 
 def read_ledger(folder: Path, needed: bool = False) -> list[LedgerEntry]:
     """Read the entries of all releases in the ledger of a study, each with its outcome.
 
     Raises:
-        DataError: the ledger is damaged, or a link, or it is needed and only its copy is there.
+        DataError: the ledger is damaged, or a link, or it is needed and only its copy exists.
     """
     return _releases(entries_of(_read(folder, needed)))
 
@@ -126,10 +126,10 @@ def _budgets(entries: Sequence[Entry]) -> tuple[float, ...]:
 
 
 def _read(folder: Path, needed: bool = False) -> list[str]:
-    """Read the lines of the ledger of a study: the longer of its two copies, of which one has to continue the other."""
+    """Read the lines of a study's ledger: the longer of its two copies, one of which must continue the other."""
     path = folder / FILE
     if path.is_symlink():
-        raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it leads to: put that ledger here")
+        raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it points to: put that ledger here")
     ours, together = _lines(path), ledgers_folder()
     if needed and (copies := copies_of(folder)):
         raise DataError(f"{path}: is missing: restore it from its copy {' or '.join(copies)}")
@@ -137,14 +137,14 @@ def _read(folder: Path, needed: bool = False) -> list[str]:
     theirs = _lines(copy) if copy else []
     if ours[: len(theirs)] != theirs[: len(ours)]:
         raise DataError(
-            f"{path}: differs from its copy {copy}, and none of the two continues the other; nothing is released until both are "
+            f"{path}: differs from its copy {copy}, and neither continues the other; nothing is released until both are "
             "the same: restore the one that was changed"
         )
     return max(ours, theirs, key=len)
 
 
 def copies_of(folder: Path) -> list[str]:
-    """Paths of the copies of all ledgers that a study in this folder had, if its own is missing."""
+    """Paths of the copies of all ledgers that a study in this folder has had, if its own ledger is missing."""
     together = ledgers_folder()
     if not together or (folder / FILE).exists() or not (known := read_known(together)):
         return []
@@ -153,7 +153,7 @@ def copies_of(folder: Path) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Read the lines of a file, which may be of an earlier version."""
+    """Read the lines of a ledger file, which may be from an earlier version."""
     if not path.exists():
         return []
     try:
@@ -164,7 +164,7 @@ def _lines(path: Path) -> list[str]:
         _releases(entries_of(lines))
     except (OSError, ValueError, LookupError, RecursionError) as error:
         why = f" ({error})" if str(error).startswith("entry") else ""
-        raise DataError(f"{path}: is damaged{why}; nothing is released until it is whole: restore it from a copy") from error
+        raise DataError(f"{path}: is damaged{why}; nothing is released until it is intact: restore it from a copy") from error
     return lines
 
 
@@ -188,28 +188,28 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
     Args:
         folder: the study.
         entry: the release.
-        budget: what ``release.yaml`` declares.
-        content: hashes of the rows; without them only the ledger of the study counts.
+        budget: the budget in ``release.yaml``.
+        content: hashes of the rows; without them, only the study's own ledger counts.
 
     Raises:
-        DataError: it would go beyond the budget, or the budget is another than before.
+        DataError: it would exceed the budget, or the budget differs from the recorded one.
     """
     with _alone(folder) as together:
         book = _book(folder, together, content)
         if book.budgets and budget not in book.budgets:
             allowed = " or ".join(f"{number:g}" for number in sorted(set(book.budgets)))
             raise DataError(
-                f"{folder / 'release.yaml'}: budget: given {budget:g}; allowed: {allowed}, which the ledger of the file has. "
-                "A budget is declared once, before anybody looks; a change is recorded in the study that declared it, and each "
-                f"later release from there states it: formalsynth budget STUDY --change {budget:g} --reason TEXT"
+                f"{folder / 'release.yaml'}: budget: given {budget:g}; allowed: {allowed}, as the file's ledger records. "
+                "A budget is declared once, before anyone looks at the file; a change is recorded in the study that declared it, "
+                f"and every later release from there states it: formalsynth budget STUDY --change {budget:g} --reason TEXT"
             )
         former = entries_of(book.lines)
         releases, budgets = _releases(former), _budgets(former)
         before = spent([*releases, *(release for other in book.others.values() for release in _releases(other))])
         if before + entry.epsilon > budget + TINY:
             raise DataError(
-                f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; of the budget of {budget:g} for all releases from "
-                f"the file {before:g} is spent: lower the ceiling, or publish no more of it"
+                f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; {before:g} of the budget of {budget:g} for all "
+                "releases from the file is already spent: lower the ceiling, or publish no more from it"
             )
         declared = BudgetEntry(date=entry.date, budget=budget, reason=OF_OTHERS if budgets else "")
         added_now: list[Entry] = [entry] if budgets[-1:] == (budget,) else [declared, entry]
@@ -218,10 +218,10 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
 
 
 def change_budget(folder: Path, budget: float, reason: str) -> None:
-    """Add an entry of a changed budget.
+    """Add an entry for a changed budget.
 
     Raises:
-        DataError: it is no budget, nothing was declared before, or it is the same.
+        DataError: it is not a valid budget, none was declared before, or it is the same.
     """
     if not 0 < budget < math.inf:
         raise DataError(f"--change: given {budget:g}; allowed: a number above 0")
@@ -229,17 +229,17 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
         lines = _read(folder, needed=True)
         former = _budgets(entries_of(lines))
         if not former or former[-1] == budget:
-            declared = f"it is {former[-1]:g}" if former else "the ledger has none before the first release"
+            declared = f"it is already {former[-1]:g}" if former else "the ledger has none until the first release"
             raise DataError(f"{folder / FILE}: the budget cannot be changed to {budget:g}: {declared}")
         _write(folder, together, added(lines, BudgetEntry(date=today(), budget=budget, reason=reason)))
 
 
 def record_comparison(folder: Path, candidates: Sequence[str], content: Content | None = None) -> None:
-    """Add an entry for a comparison before anybody can read its report."""
+    """Add an entry for a comparison before anyone can read its report."""
     with _alone(folder) as together:
         book = _book(folder, together, content)
         compared: list[Entry] = [ComparisonEntry(date=today(), compared=tuple(candidates))]
-        if not {*_budgets(entries_of(book.lines))[-1:]} <= {*book.budgets}:  # it was one of other rows
+        if not {*_budgets(entries_of(book.lines))[-1:]} <= {*book.budgets}:  # the ledger belonged to other rows
             compared.insert(0, BudgetEntry(date=today(), budget=min(book.budgets), reason=OF_OTHERS))
         _add(folder, together, book, *compared)
 
@@ -254,26 +254,26 @@ def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
 
 
 class _Book(NamedTuple):
-    """Ledger of a study, with what all ledgers have on its rows: read once, under a lock where it is written."""
+    """Ledger of a study, with the information of all ledgers on its rows; read once, under a lock if it is written."""
 
     lines: list[str]
     known: list[Known]
     """Files of all ledgers."""
     ours: Known | None
-    """File of the study; None where its rows are not given."""
+    """The study's file; None if its rows are not given."""
     former: list[Known]
-    """The same file by the rows under which an earlier version listed it."""
+    """The same file, with the row hashes under which an earlier version listed it."""
     others: dict[str, list[Entry]]
     """Other ledgers of the same rows, by name."""
     budgets: Sequence[float]
-    """Budgets of which the rows may have each: that of a ledger that is listed for them, else those of others; none at first."""
+    """Budgets allowed for the rows: that of a ledger that is listed for them, else those of the others; none at first."""
 
 
 def _book(folder: Path, together: Path | None, content: Content | None = None) -> _Book:
-    """Read the ledger of a study, or the copy of one that a study of the same rows in this folder had, or open one.
+    """Read the ledger of a study, or the copy of one that a study of the same rows in this folder had, or open a new one.
 
     Raises:
-        DataError: a ledger of other rows is in the place of its own, or a ledger is missing.
+        DataError: the study has a ledger of other rows instead of its own, or a ledger is missing.
     """
     lines, known, ours, former = _read(folder), read_known(together) if together else [], None, list[Known]()
     if together and content is not None:
@@ -287,7 +287,7 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
             raise DataError(f"{folder / FILE}: is not the ledger of this study: restore it from its copy {copy}")
         if not lines and here:
             lines = max((_listed_lines(together, name) for name in here), key=len)
-            tell(f"{folder / FILE} is missing: its copy {_copy(together, _name(lines))} takes its place")
+            tell(f"{folder / FILE} is missing: its copy {_copy(together, _name(lines))} is used instead")
     lines = lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
     ours = ours and ours.model_copy(update={"ledger": _name(lines)})
     former = [entry.model_copy(update={"ledger": _name(lines)}) for entry in former]
@@ -302,11 +302,11 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
 def _of_these_rows(
     ours: Known, files: set[str], own: Sequence[float], known: Sequence[Known], others: Mapping[str, Sequence[Entry]]
 ) -> list[float]:
-    """Budgets that a ledger may have for rows for which it is not listed with one: only a recorded change makes a budget larger.
+    """Budgets allowed for rows for which a ledger is not listed with a budget: only a recorded change can increase a budget.
 
     Args:
         ours: file of the study.
-        files: rows of all files that its ledger ever had, in all declared formats.
+        files: rows of all files that its ledger has ever been used for, in all declared formats.
         own: its budget, if it has one.
         known: files of all ledgers.
         others: other ledgers of these files, by name.
@@ -320,12 +320,12 @@ def _of_these_rows(
 
 
 def _is_listed(ours: Known, known: Sequence[Known], former: Sequence[Known]) -> bool:
-    """Return True if a ledger is listed for the rows of a file, in all formats in which it is listed."""
+    """Return True if a ledger is listed for the rows of a file, in every format in which the file is listed."""
     return linked([*known, *former], [ours]) <= {entry.rows for entry in known if entry.ledger == ours.ledger}
 
 
 def _add(folder: Path, together: Path | None, book: _Book, *entries: Entry) -> None:
-    """Write entries, and list the file before the last of them, after its ledger is there: what is spent is always listed."""
+    """Write entries, listing the file once its ledger exists but before the last entry: spent epsilon is always listed."""
     *lines, last = itertools.accumulate(entries, added, initial=book.lines)
     if together and book.ours and book.ours not in book.known:
         _write(folder, together, lines[-1])
@@ -340,34 +340,34 @@ def _copy(together: Path, name: str) -> Path:
 
 
 def _listed_lines(together: Path, name: str) -> list[str]:
-    """Lines of a ledger that is listed among all.
+    """Lines of a ledger in the list of all ledgers.
 
     Raises:
         DataError: it is missing, or another one is in its place.
     """
     path = _copy(together, name)
     if not (lines := _lines(path)):
-        raise DataError(f"{path}: is listed and missing; nothing is released until it is restored from a copy")
+        raise DataError(f"{path}: is listed but missing; nothing is released until it is restored from a copy")
     if _name(lines) != name:
-        raise DataError(f"{path}: is another ledger, {_name(lines)}; nothing is released until it is restored from a copy")
+        raise DataError(f"{path}: contains another ledger, {_name(lines)}; nothing is released until it is restored from a copy")
     return lines
 
 
 def spent_elsewhere(folder: Path) -> list[str]:
-    """Describe what other ledgers of the same rows have spent, and a ledger of the study whose own copy is missing."""
+    """Describe the spending in other ledgers of the same rows, and ledgers of the study whose own copy is missing."""
     if copies := copies_of(folder):
-        return [f"A study in this folder had the ledger {path}: unless its file was another one, restore it." for path in copies]
+        return [f"A study in this folder had the ledger {path}: restore it, unless its file was another one." for path in copies]
     amounts = [spent(_releases(other)) for other in _book(folder, ledgers_folder()).others.values()]
     return [f"Other ledgers of the same rows: epsilon {math.fsum(amounts):g}, which counts here, too."] if any(amounts) else []
 
 
 def overlapping(folder: Path, content: Content) -> list[str]:
-    """Describe what the rows of a study have in common with files that have another ledger with a release.
+    """Describe how the rows of a study overlap files whose releases are in another ledger.
 
     Raises:
         DataError: a ledger is damaged.
     """
-    with _alone(folder) as together:  # it may make the key
+    with _alone(folder) as together:  # it may create the key
         if not together:
             return [ALONE]
         book = _book(folder, together, content)
@@ -375,16 +375,16 @@ def overlapping(folder: Path, content: Content) -> list[str]:
         shared = overlaps(book.known, book.ours, list(book.others))
         ledgers = {name: entries_of(_listed_lines(together, name)) for name in (*book.others, *shared)}
     releases, sentences = spent(_releases(entries_of(book.lines))), []
-    listed = {entry.rows for entry in book.known if entry.ledger == book.ours.ledger}  # none for those made with other ledgers
+    listed = {entry.rows for entry in book.known if entry.ledger == book.ours.ledger}  # empty if made with another folder
     if releases and listed and not listed & linked([*book.known, *book.former], [book.ours]):
         sentences.append(
-            f"these are not the rows of this study's earlier releases, of epsilon {releases:g}, which count all the same"
+            f"these are not the rows of this study's earlier releases, whose epsilon of {releases:g} counts all the same"
         )
     amounts = {name: spent(_releases(entries)) for name, entries in ledgers.items()}
-    counts = "which do not count here, but add up for the people in both"
-    equal = "these rows, or former ones of this study, have another ledger"
+    counts = "which do not count here, but add up for people who are in both"
+    equal = "these rows, or earlier ones of this study, have another ledger"
     return sentences + [
-        f"another ledger, {name}, is of rows that it shares: {shared[name]}, with releases of epsilon {amount:g}, {counts}"
+        f"another ledger, {name}, is of an overlapping file: {shared[name]}, with releases of epsilon {amount:g}, {counts}"
         if name in shared
         else f"{equal}, {name}, with releases of epsilon {amount:g}, which count here"
         for name, amount in amounts.items()
@@ -393,64 +393,68 @@ def overlapping(folder: Path, content: Content) -> list[str]:
 
 
 def head(folder: Path) -> str:
-    """Sentence with the head of the ledger, for somebody else to keep."""
+    """Sentence with the head of the ledger, for someone else to keep."""
     return (
-        f"Head of the ledger: {head_of(_read(folder))}. Let the disclosure officer keep this line: formalsynth budget {folder} "
-        "--head HEAD checks later that nothing before it was changed or lost."
+        f"Head of the ledger: {head_of(_read(folder))}. Ask the disclosure officer to keep this line: formalsynth budget "
+        f"{folder} --head HEAD later checks that no entry up to this point was changed or lost."
     )
 
 
 def check_head(folder: Path, kept: str) -> str:
-    """Compare the ledger of a study with a head that was kept.
+    """Compare the ledger of a study with a saved head.
 
     Raises:
-        DataError: the ledger does not begin with what the head is of.
+        DataError: the ledger does not begin with the entries that the head covers.
     """
     lines, parts = _read(folder), HEAD.fullmatch(kept.strip())
     if not parts:
         raise DataError(
-            f"--head: given {kept!r}; allowed: a number of entries, a colon and 64 digits, as formalsynth budget prints"
+            f"--head: given {kept!r}; allowed: a number of entries, a colon and 64 hexadecimal digits, as formalsynth budget "
+            "prints"
         )
     number = int(parts[1])
     if number > len(lines):
-        lost = f"the kept head is of {counted(number, 'entry', 'entries')} and the ledger has {len(lines)}"
+        lost = f"the saved head covers {counted(number, 'entry', 'entries')}, but the ledger has only {len(lines)}"
         raise DataError(f"{folder / FILE}: {lost}: entries were deleted, or this is an older copy")
     if hash_of(lines[number - 1]) != parts[2]:
         raise DataError(
-            f"{folder / FILE}: entry {number}, or one before it, is not the one of the kept head: the ledger was changed"
+            f"{folder / FILE}: entry {number}, or one before it, does not match the saved head: the ledger was changed"
         )
-    return f"The kept head is that of entry {number}: nothing up to it was changed. Entries after it: {len(lines) - number}."
+    return (
+        f"The saved head matches entry {number}: no entry up to that point has been changed. "
+        f"Later entries: {len(lines) - number}."
+    )
 
 
 @contextlib.contextmanager
 def only_release(folder: Path) -> Iterator[None]:
-    """Lock a study for a release or a purge, from beginning to end: two at once would take each other's files.
+    """Lock a study for a release or a purge, from beginning to end: two at once would use each other's files.
 
     Raises:
         DataError: another one is under way.
     """
-    with _locked(folder / ".release.lock", FILE_MODE, "another release of this study is under way: wait for its end"):
+    with _locked(folder / ".release.lock", FILE_MODE, "another release of this study is under way: wait for it to end"):
         yield
 
 
 @contextlib.contextmanager
 def _locked(path: Path, mode: int, busy: str = "") -> Iterator[None]:
-    """Lock a file: one of a folder would not be seen by another machine, nor be taken twice by one process.
+    """Lock a file: another machine would not see a lock on a folder, nor could one process take it twice.
 
     Raises:
-        DataError: it is locked and ``busy`` states it, or its file system has no locks.
+        DataError: it is locked and ``busy`` is given, or its file system does not support locks.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
     try:
-        with contextlib.suppress(PermissionError):  # somebody else of the group made it
+        with contextlib.suppress(PermissionError):  # another member of the group created it
             os.fchmod(descriptor, mode)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
         except BlockingIOError:
             raise DataError(f"{path.parent}: {busy}") from None
         except OSError as error:
-            why = "two releases could spend the same: take a folder on a file system that has locks"
-            raise DataError(f"{path}: cannot be locked ({error.strerror}), and {why}") from error
+            why = "two releases could spend the same epsilon: use a folder on a file system that supports locks"
+            raise DataError(f"{path}: cannot be locked ({error.strerror}), so {why}") from error
         yield
     finally:
         os.close(descriptor)
@@ -458,7 +462,7 @@ def _locked(path: Path, mode: int, busy: str = "") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[Path | None]:
-    """Lock the ledger and the folder of all ledgers, which it yields: two releases cannot spend the same rest of a budget."""
+    """Lock the ledger and the folder of all ledgers, yielding the latter: two releases cannot spend the same remaining budget."""
     together = ledgers_folder()
     own = private_folder((folder / FILE).parent)
     above = [together.resolve(), *together.resolve().parents] if together else []
@@ -466,11 +470,11 @@ def _alone(folder: Path) -> Iterator[Path | None]:
         place for place in above if place == folder.resolve() or all((place / name).exists() for name in (SCHEMA, RELEASE))
     ]
     if studies:
-        raise DataError(f"{VARIABLE}: {together} is in the folder of a study, {studies[0]}; allowed: a folder outside of studies")
+        raise DataError(f"{VARIABLE}: {together} is in the folder of a study, {studies[0]}; allowed: one outside all studies")
     with contextlib.ExitStack() as held:
         for place in filter(None, (own, together)):
             held.enter_context(_locked(place / LOCK, mode_in(place)))
-            sweep(place, "")  # a killed process leaves some of which no later one has the name
+            sweep(place, "")  # delete files that killed processes left: no later one uses their names
         yield together
 
 
@@ -479,17 +483,17 @@ def spent_since(folder: Path, entries: int) -> str:
     try:
         epsilon = spent(read_ledger(folder)[entries:])
     except DataError:
-        return f"Whether epsilon is spent cannot be read from {folder / FILE}: restore it from a copy before anything else."
+        return f"It cannot be seen from {folder / FILE} whether epsilon is spent: restore it from a copy before anything else."
     if not epsilon:
         return "No epsilon is spent."
     return f"An epsilon of {epsilon:g} counts as spent since this command began: see formalsynth budget {folder}."
 
 
 def purge(folder: Path) -> list[str]:
-    """Delete everything confidential of a study but its ledger, without which nobody knows what is spent.
+    """Delete all confidential files of a study except its ledger, without which no one knows what is spent.
 
     Returns:
-        What was deleted, and what was not, in sentences.
+        Sentences on the files that were deleted, and those that were not.
 
     Raises:
         DataError: the folder is a link to another one, or a release is under way.
@@ -502,11 +506,11 @@ def purge(folder: Path) -> list[str]:
         gone = [path for path in inside if path != kept and not any(path.match(name) for name in PAID)]
         for path in gone:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    names = ", ".join(path.name for path in gone) or "nothing, there was nothing"
+    names = ", ".join(path.name for path in gone) or "nothing, as there was nothing to delete"
     return [
         f"Deleted: {names}.",
-        f"Kept: {kept.name}, which records what is spent and compared. The file itself, the results of runs and releases "
-        "are where they were, and so are noisy counts and crossings that were paid for. Deleting does not overwrite the disk.",
+        f"Kept: {kept.name}, which records what was spent and compared. The file itself, results of runs and releases are where "
+        "they were, and so are noisy counts and crossings whose epsilon is spent. Deleting does not overwrite the disk.",
     ]
 
 
@@ -516,10 +520,10 @@ def today() -> str:
 
 
 def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
-    """Write both copies, the one among all ledgers first: what is in one of them counts.
+    """Write both copies, the one in the folder of all ledgers first: an entry in either of them counts.
 
     Raises:
-        DataError: an entry could not be read again; nothing was written.
+        DataError: an entry could not be read back; nothing was written.
     """
     text = "".join(f"{line}\n" for line in lines)
     try:
@@ -527,7 +531,7 @@ def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
         if len(text) > LONGEST:
             raise ValueError(f"more than {LONGEST} bytes")
     except (ValueError, LookupError) as error:
-        raise DataError(f"{folder / FILE}: an entry was not written, since nobody could read it again ({error})") from error
+        raise DataError(f"{folder / FILE}: an entry was not written, because it could not be read back ({error})") from error
     if together:
         write_private(_copy(together, _name(lines)), text, mode_in(together))
     write_private(folder / FILE, text)
@@ -541,24 +545,24 @@ def table(
 
     Args:
         ledger: releases.
-        budgets: budgets, the present one last.
+        budgets: budgets, the current one last.
         declared: budget in ``release.yaml``; None for none.
         comparisons: comparisons on the file.
     """
     changed = [f"{entry.date}  budget {entry.budget:g}: {entry.reason or 'declared'}" for entry in budgets]
     budget = budgets[-1].budget if budgets else declared
     compared = [
-        f"{entry.date}  compared on the file, for which no epsilon accounts: {', '.join(entry.compared)}" for entry in comparisons
+        f"{entry.date}  compared on the file, which no epsilon covers: {', '.join(entry.compared)}" for entry in comparisons
     ]
     lines = [
         f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
         f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"
         for entry in ledger
-    ] or ["Nothing was released in this study yet. formalsynth check shows whether other studies have released the same rows."]
+    ] or ["This study has no release yet. formalsynth check shows whether other studies have released the same rows."]
     total = f"Together: {spent(ledger):g}" + ("." if budget is None else f" of {budget:g}.")
     if declared is not None and budget != declared:
-        total += f" release.yaml has another budget, {declared:g}, which a release refuses."
+        total += f" The budget in release.yaml, {declared:g}, differs from the recorded one, so a release would be refused."
     kinds = {ledger_kind(entry.guarantee) for entry in ledger}
     if len(kinds) > 1:
-        total += " The kinds of guarantee differ, so the sum is what is claimed, not one guarantee of one kind."
+        total += " The kinds of guarantee differ, so the sum is the total claimed, not one guarantee of a single kind."
     return [*changed, *compared, *lines, total]

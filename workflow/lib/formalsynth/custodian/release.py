@@ -31,7 +31,7 @@ from formalsynth.custodian.unfinished import (
 )
 
 LEAST = 2
-"""Smallest number of rows of a synthetic set."""
+"""Minimum number of rows in a synthetic set."""
 
 
 def release(declared: Declared, to: Path) -> list[str]:
@@ -48,7 +48,7 @@ def release(declared: Declared, to: Path) -> list[str]:
         Lines to print.
 
     Raises:
-        ConfigError: something is not declared yet, or not allowed; among this every seed.
+        ConfigError: a declaration is missing or not allowed; no seed is allowed.
         DataError: the file cannot be used, the budget is spent, the ceiling is too low, or another release is under way.
     """
     with only_release(declared.folder):
@@ -60,19 +60,19 @@ def _release(declared: Declared, to: Path) -> list[str]:
     chosen = source(declared, config)
     _check_confinement(declared)
     if stored := unfinished(declared.folder):
-        finished = "An earlier release was finished from what had crossed, with the declarations of then; nothing was spent."
+        finished = "An earlier release was finished from its crossing, with the declarations made then; no more was spent."
         return [finished, *_finished(stored, to)]
     check_place(to)
     public = chosen.declarations
     file = usable(declared, modelled=not public.noisy)
     chosen.check(file.table)
     if (rows := rows_of(declared.schema, config, len(file.table))) < LEAST:
-        raise DataError(f"{declared.csv}: {counted(rows, 'row')} can be used, and their number is published; needed: {LEAST}")
+        raise DataError(f"{declared.csv}: {counted(rows, 'row')} can be used, and this number is published; needed: {LEAST}")
     entry = LedgerEntry(
         date=today(), synthesizer=config.synthesizer, guarantee=public.guarantee, neighbours=declared.schema.neighbours,
         sets=config.sets, epsilon=config.ceiling, outcome="started",
     )  # fmt: skip
-    # own code that breaks its contract, and what is declared, stop a release before anything counts as spent
+    # own code that breaks its contract, and invalid declarations, stop a release before anything counts as spent
     with chosen.ready():
         rehearse(declared, chosen, to, rows)
         started = start(declared.folder, entry, config.budget, file.content)
@@ -84,20 +84,20 @@ def _release(declared: Declared, to: Path) -> list[str]:
             stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
         except BaseException as error:  # whatever it was, it may have depended on the data
             _add_notes(error, declared.folder, counts_file)
-            with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the first error has the notes
+            with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the first error carries the notes
                 finish(declared.folder, started.place, "stopped")
             raise
     return _finished(stored, to)
 
 
 def _add_notes(error: BaseException, study: Path, counts: Path) -> None:
-    """Add to the error of a release what it has paid for, and what the same command would do now."""
+    """Add notes to a release's error: what it has paid for, and what the same command would do now."""
     if crossing_folder(study).exists():
-        error.add_note("The same command finishes the release from what crossed, and costs nothing more.")
+        error.add_note("The same command finishes the release from its crossing, and costs nothing more.")
         return
     if counts.exists():
-        error.add_note(f"The noisy counts, which are paid for, are in {counts}: they may be published.")
-    error.add_note("The same command would begin another release, and spend as much again.")
+        error.add_note(f"The noisy counts, whose epsilon is spent, are in {counts}: they may be published.")
+    error.add_note("The same command would begin another release and spend as much again.")
 
 
 def _finished(stored: Unfinished, to: Path) -> list[str]:
@@ -106,14 +106,14 @@ def _finished(stored: Unfinished, to: Path) -> list[str]:
     try:
         finish_release(stored, to)
     except BaseException as error:
-        error.add_note(f"The same command finishes the release from what crossed, in {stored.folder}, and costs nothing more.")
+        error.add_note(f"The same command finishes the release from its crossing, in {stored.folder}, and costs nothing more.")
         raise
     return [
-        f"Released: {to}. All of it was computed from {to / CROSSING}, which you can read; formalsynth verify does it again.",
-        f"Let somebody else read it before it is sent, {to / 'LEGAL.md'} first.",
-        f"What was spent on the file: formalsynth budget {folder}",
+        f"Released: {to}. All of it was computed from {to / CROSSING}, which you can read; formalsynth verify repeats this.",
+        f"Have someone else read it before it is sent, starting with {to / 'LEGAL.md'}.",
+        f"To see what was spent on the file: formalsynth budget {folder}",
         head(folder),
-        *([] if ledgers_folder() else [f"Warning: {ALONE} FORMALSYNTH_LEDGERS names one."]),
+        *([] if ledgers_folder() else [f"Warning: {ALONE} Name one in FORMALSYNTH_LEDGERS."]),
     ]
 
 
@@ -125,4 +125,4 @@ def _check_confinement(declared: Declared) -> None:
     """
     for path in (declared.csv, declared.folder):
         if folders := holding(path):
-            raise DataError(f"{path}: is in {folders[0]}, which holds software and can be read: move it")
+            raise DataError(f"{path}: is in {folders[0]}, which contains software and is readable by the public side: move it")

@@ -1,6 +1,6 @@
-"""Recognition of a file by its rows, whatever its name, order and format: for the ledgers of all studies of a user.
+"""Recognition of a file by its rows, whatever its name, order and format, for the ledgers of all studies of a user.
 
-What is kept are keyed hashes: without the key, which is the user's own, nobody can look for a row among them. They are
+Only keyed hashes are stored: without the key, which is the user's own, no one can look for a row among them. They are
 confidential all the same, and only their owner can read them.
 """
 
@@ -35,14 +35,14 @@ KEY, INDEX = "key", "files.jsonl"
 GROUP_FILE = 0o660
 """Mode of a file that a group shares."""
 SAMPLE = 512
-"""Number of rows by which files that differ a little are recognized: those with the smallest hashes."""
+"""Number of rows, those with the smallest hashes, used to recognize files that differ a little."""
 FEW_VALUES = 20
-"""Number of different values from which on equal columns are a sign of equal records."""
+"""Minimum number of distinct values for equal columns to indicate equal records."""
 CODES = ("", "na", "n/a", "nan", "null", "none", "#n/a", "<na>", "?", ".", "-")
 MISSING = {"NaN", *(spelled for code in CODES for spelled in (code, code.upper(), code.title()))}
-"""Usual codes of missing values, which are one value here, whatever is declared."""
+"""Usual codes of missing values; all of them count as one value here, whatever is declared."""
 SHARED = 0.05
-"""Share of the sampled rows above which two files are named as overlapping."""
+"""Share of the sampled rows above which two files are reported as overlapping."""
 
 
 @dataclass(frozen=True)
@@ -56,24 +56,24 @@ class Content:
     file: str = ""
     """Sha256 of the file itself; empty where it is not known."""
     former: Array | None = None
-    """Rows as version 0.3.0 hashed them, where that differs; None for no difference."""
+    """Rows as version 0.3.0 hashed them; None if that makes no difference."""
 
 
 class Known(Model):
-    """File of a ledger, by keyed hashes."""
+    """File of a ledger, identified by keyed hashes."""
 
     ledger: str
     study: str = ""
-    """Place of the study; empty in lists of earlier versions."""
+    """Keyed hash of the study's location; empty in lists of earlier versions."""
     rows: str
     sample: tuple[str, ...]
     columns: tuple[str, ...]
     file: str = ""
-    """The file itself, whatever format is declared for it; empty in lists of earlier versions."""
+    """Keyed hash of the file itself, whatever format is declared for it; empty in lists of earlier versions."""
 
 
 def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
-    """Compute hashes of the rows of a file, and those of version 0.3.0, for which only an empty value was a missing one."""
+    """Compute hashes of the rows of a file, and those of version 0.3.0, where only an empty value counted as missing."""
     content = _content(text, decimal, MISSING)
     if not text.isin(MISSING - {""}).any(axis=None):
         return content
@@ -84,7 +84,7 @@ def _content(text: pd.DataFrame, decimal: str, missing: Collection[str]) -> Cont
     """Compute hashes of the rows of a file.
 
     Neither the names nor the order of rows and columns matter, nor how numbers and missing values are written: 1, 1.0 and 1e0 are
-    one value. Columns with one value do not count.
+    the same value. Columns with only one value do not count.
 
     Args:
         text: all values as text.
@@ -106,7 +106,7 @@ def _content(text: pd.DataFrame, decimal: str, missing: Collection[str]) -> Cont
 
 
 def _comparable(column: pd.Series, decimal: str) -> pd.Series:
-    """Convert a column of numbers to numbers."""
+    """Convert a column whose values are all numbers from text to numbers."""
     import pandas as pd
 
     plain = with_points(column) if decimal == "," else column
@@ -131,25 +131,25 @@ def ledgers_folder() -> Path | None:
         return folder if folder.is_dir() and _is_shared(folder) else private_folder(folder)
     except (OSError, RuntimeError) as error:
         if chosen or _has_home():
-            what = f"given {chosen!r}, a folder" if chosen else f"not given, and {folder} is one"
-            raise DataError(f"{VARIABLE}: {what} that cannot be used: {error}") from error
+            what = f"given {chosen!r}, which" if chosen else f"not given, and the default, {folder},"
+            raise DataError(f"{VARIABLE}: {what} cannot be used: {error}") from error
         return None
 
 
 def _has_home() -> bool:
-    """Return True for a user whose home is there: what is wrong with the ledgers in it can be corrected."""
+    """Return True for a user who has a home folder: an error with the ledgers in it can be corrected."""
     with contextlib.suppress(OSError, RuntimeError):
         return Path.home().is_dir() and Path.home().stat().st_uid == os.getuid()
     return False
 
 
 def mode_in(folder: Path) -> int:
-    """Return the mode of files in a folder of ledgers: for its group, too, where the folder is one that a group shares."""
+    """Return the mode of files in a folder of ledgers: open to its group, too, if a group shares the folder."""
     return GROUP_FILE if _is_shared(folder) else FILE
 
 
 def _is_shared(folder: Path) -> bool:
-    """Return True for a folder that its group may write to, and whose files are the group's (``chmod 2770``)."""
+    """Return True for a folder that its group may write to, and whose files belong to the group (``chmod 2770``)."""
     shared = stat.S_IWGRP | stat.S_ISGID
     return folder.stat().st_mode & shared == shared
 
@@ -159,7 +159,7 @@ def _state() -> Path:
 
 
 def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
-    """Describe the file of a ledger, and the place of its study, by keyed hashes.
+    """Describe the file of a ledger, and the location of its study, by keyed hashes.
 
     Raises:
         DataError: the key is damaged.
@@ -174,13 +174,13 @@ def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
 
 
 def as_formerly(folder: Path, ours: Known, content: Content, known: Sequence[Known]) -> list[Known]:
-    """Describe a file by the rows under which version 0.3.0 listed it; empty where it did not."""
+    """Describe a file by the row hashes under which version 0.3.0 listed it; empty if it did not."""
     rows = "" if content.former is None else _keyed(_key(folder), "rows", content.former.tobytes())
     return [ours.model_copy(update={"rows": rows})] if any(entry.rows == rows for entry in known) else []
 
 
 def linked(known: Sequence[Known], ours: Sequence[Known]) -> set[str]:
-    """Rows of some files, and all under which the same bytes are listed: another declared format makes no other file."""
+    """Rows of some files, and all rows listed for the same bytes: another declared format does not make it another file."""
     rows, before = {entry.rows for entry in ours}, set[str]()
     while rows != before:
         files = {entry.file for entry in (*known, *ours) if entry.rows in rows} - {""}
@@ -189,7 +189,7 @@ def linked(known: Sequence[Known], ours: Sequence[Known]) -> set[str]:
 
 
 def place_of(folder: Path, study: Path) -> str:
-    """Keyed hash of the place of a study.
+    """Keyed hash of the location of a study.
 
     Raises:
         DataError: the key is damaged.
@@ -205,13 +205,13 @@ def _key(folder: Path) -> bytes:
     path = folder / KEY
     if not path.exists():
         if read_known(folder):
-            raise DataError(f"{path}: is missing, without which {folder / INDEX} cannot be read: restore it from a copy")
-        write_private(folder / INDEX, "", mode_in(folder))  # there from now on, so that a lost list is noticed
+            raise DataError(f"{path}: is missing, and {folder / INDEX} cannot be read without it: restore it from a copy")
+        write_private(folder / INDEX, "", mode_in(folder))  # exists from now on, so that a lost list is noticed
         write_private_bytes(path, secrets.token_bytes(32), mode_in(folder))
     try:
         key = path.read_bytes()
     except PermissionError as error:
-        raise DataError(f"{path}: belongs to somebody else; a folder that a group shares has the mode 2770") from error
+        raise DataError(f"{path}: belongs to another user; a folder shared by a group must have mode 2770") from error
     if len(key) != 32:
         raise DataError(f"{path}: is damaged: restore it from a copy")
     return key
@@ -226,12 +226,12 @@ def read_known(folder: Path) -> list[Known]:
     path = folder / INDEX
     if not path.exists():
         if (folder / KEY).exists() and any(folder.glob("*.jsonl")):
-            raise DataError(f"{path}: is missing, which names the rows of the ledgers there: restore it from a copy")
+            raise DataError(f"{path}: is missing, and it names the rows of the ledgers there: restore it from a copy")
         return []
     try:
         return [Known.model_validate_json(line, strict=True) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
+        raise DataError(f"{path}: is damaged; nothing is released until it is intact: restore it from a copy") from error
 
 
 def keep_known(folder: Path, known: Known) -> None:
@@ -249,7 +249,7 @@ def of_same_rows(known: Sequence[Known], ours: Sequence[Known]) -> list[str]:
 
 
 def overlaps(known: Sequence[Known], ours: Known, same: Sequence[str]) -> dict[str, str]:
-    """Describe by ledger what other files, which are not the same, have in common with one."""
+    """Describe, by ledger, the overlap of a file with other files that do not have the same rows."""
     shared_with = {}
     for entry in known:
         shared = len(set(entry.sample) & set(ours.sample))

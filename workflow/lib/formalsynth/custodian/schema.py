@@ -21,17 +21,17 @@ DECLARE = "DECLARE"
 SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
 """Files in the folder of a study."""
 KIND = " kind"
-"""End of the name of what tells whether a value is missing, below 0, 0 or above it."""
+"""Suffix of a column's name for its kind of value: missing, below 0, 0 or above 0."""
 TABLES = "tables"
 """Synthesizer of a release in which all columns come from noisy tables; no study.yaml is needed for it."""
 FITTED = "noisy_tables"
 """Mechanism that fits a family to noisy tables; a release draws their noise, and the draws cost nothing more."""
 SETS = 5
-"""Number of synthetic sets where a draft gives none."""
+"""Default number of synthetic sets in a draft."""
 
 
 def _printable(text: str) -> str:
-    """Return a name or category as it is, if it cannot end a line of a text or of a program.
+    """Return a name or category unchanged, if it cannot end a line of a text or of a program.
 
     Raises:
         ValueError: it has a line break or another control character.
@@ -46,7 +46,7 @@ Name = Annotated[str, Field(min_length=1), AfterValidator(_printable)]
 Categories = Annotated[list[Text], Field(min_length=2), AfterValidator(each_once)]
 Treatment = Literal["as_is", "suppressed", "synthesized"]
 Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy", "Finance"]
-"""Sectors that OpenDP's registry of deployments knows."""
+"""Sectors in OpenDP's registry of deployments."""
 
 
 def _one_line(text: str) -> str:
@@ -58,19 +58,19 @@ Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line), AfterValid
 
 
 LARGEST = 1e100
-"""Largest declared bound, whose ratios and differences are numbers, too."""
+"""Largest bound that may be declared; ratios and differences of such bounds are finite, too."""
 
 
 class Column(Model):
     """Column of the file."""
 
-    type: Literal["number", "whole", "category"] = Field(description="Numbers, whole numbers, or one of some categories.")
+    type: Literal["number", "whole", "category"] = Field(description="Numbers, whole numbers, or categories.")
     description: Line | None = Field(None, description="Meaning and unit of the values, for the dictionaries of a release.")
     lower: Finite | None = Field(None, description="Declared lower bound, known without the data.")
     upper: Finite | None = Field(None, description="Declared upper bound, known without the data.")
     decimals: int = Field(0, ge=0, le=10, description="Decimal places of a number in a release.")
     categories: Categories | None = Field(None, description="Declared categories, known without the data.")
-    ordered: bool = Field(False, description="Categories are in an order, as degrees of education are.")
+    ordered: bool = Field(False, description="Categories have an order, as levels of education do.")
     scale: Literal["linear", "log", "signed_log"] = Field(
         "linear",
         description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0, and signed_log, for "
@@ -79,18 +79,18 @@ class Column(Model):
     unit: Annotated[float, Field(ge=1 / LARGEST, le=LARGEST)] | None = Field(
         None, description="Amount around 0 within which signed_log is linear."
     )
-    bins: int = Field(10, ge=1, le=1000, description="Bins of a number whose column is synthesized.")
+    bins: int = Field(10, ge=1, le=1000, description="Number of bins, if a column of numbers is synthesized.")
     own_zero: bool = Field(False, description="0 has a bin of its own in noisy tables.")
     may_be_missing: bool = Field(
-        False, description="Values may be missing, and are in synthetic data too; only where all columns come from noisy tables."
+        False, description="Values may be missing, in synthetic data too; only possible where all columns come from noisy tables."
     )
     weight: Annotated[float, Field(ge=0.01, le=100)] = Field(
-        1.0, description="Share of the budget of its margin, against those of other columns, where all come from noisy tables."
+        1.0, description="Share of the budget for its margin, relative to other columns, where all come from noisy tables."
     )
     release: Treatment | None = Field(
         None,
-        description="Of a predictor: as_is leaves it as it is, outside the guarantee; suppressed leaves it out; synthesized "
-        "draws it from a noisy table.",
+        description="Treatment of a predictor: as_is leaves it as it is, outside the guarantee; suppressed leaves it out; "
+        "synthesized draws it from a noisy table.",
     )
 
     @model_validator(mode="after")
@@ -99,7 +99,7 @@ class Column(Model):
         wanted = {"categories"} if self.type == "category" else {"lower", "upper"}
         for key, value in given.items():
             if (value is not None) != (key in wanted) and self.release != "suppressed":
-                raise ValueError(f"a column of type {self.type} has {' and '.join(sorted(wanted))}; see {key}")
+                raise ValueError(f"a column of type {self.type} requires {' and '.join(sorted(wanted))} only; see {key}")
         bounds = [end for end in (self.lower, self.upper) if end is not None]
         if any(abs(end) > LARGEST for end in bounds):
             raise ValueError(f"lower and upper have to be between {-LARGEST:g} and {LARGEST:g}")
@@ -113,7 +113,7 @@ class Column(Model):
         if (self.scale == "signed_log") != (self.unit is not None):
             raise ValueError("unit has to be given for scale: signed_log, and only for it")
         if self.own_zero and (self.lower is None or self.lower > 0 or self.upper is None or self.upper <= 0):
-            raise ValueError("own_zero is for numbers with 0 between the lower bound, or at it, and the upper one")
+            raise ValueError("own_zero is for numbers with 0 at the lower bound or between the bounds")
         return ordered(self, "lower", "upper")
 
     @property
@@ -129,7 +129,7 @@ class Column(Model):
         return self.decimals if self.type == "number" else 0
 
     def kind_of(self, name: str) -> list[str]:
-        """Name of the kind of a column's values, where there are several: missing, below 0, 0 or above it."""
+        """Name of the kind of a column's values, where there are several: missing, below 0, 0 or above 0."""
         return [name + KIND] if self.own_zero or self.may_be_missing else []
 
     @property
@@ -142,7 +142,7 @@ def _one_row(number: int) -> int:
     if number != 1:
         raise ValueError(
             "Input should be 1: the noise is for one row, and k rows of one person would need k times the epsilon. "
-            "Make one row of each, with a column for each time or member"
+            "Combine them into one row, with a column for each time or member"
         )
     return number
 
@@ -150,10 +150,10 @@ def _one_row(number: int) -> int:
 class PublicSchema(Model):
     """Declarations that may be published: the protected persons, and the content of the columns."""
 
-    rows: int | None = Field(None, ge=2, le=10**9, description="Rows of the file; left out where their number is confidential.")
-    protected: Line = Field(description="Whom a row is about, as in person: who is protected.")
+    rows: int | None = Field(None, ge=2, le=10**9, description="Number of rows in the file; left out where it is confidential.")
+    protected: Line = Field(description="Whom a row is about, such as person; this is who is protected.")
     rows_each: Annotated[int, AfterValidator(_one_row)] = Field(
-        description="Rows that the file has of each of them; only 1 is possible here."
+        description="Number of rows in the file for each of them; only 1 is possible here."
     )
     neighbours: Literal["add_remove", "replace"] = Field(
         description="Protection of their presence in the file (add_remove), or only of their values in it (replace)."
@@ -163,7 +163,7 @@ class PublicSchema(Model):
     zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
     outcome: Name = Field(description="The column that is confidential and made synthetic.")
     pairs: list[tuple[Name, Name]] | None = Field(
-        None, description="Pairs of columns whose association noisy tables keep; by default all pairs. Fewer are kept better."
+        None, description="Pairs of columns whose association noisy tables keep; by default all. Fewer pairs are kept better."
     )
     margins: Annotated[float, Field(ge=0.01, le=0.99)] = Field(
         0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
@@ -179,16 +179,16 @@ class PublicSchema(Model):
         for name in self.released:
             if name.endswith(KIND):
                 raise ValueError(
-                    f"columns.{name}: a released column cannot end in {KIND!r}, which names whether the value of a column is "
-                    "missing, below 0, 0 or above it: rename it in the file, too"
+                    f"columns.{name}: the name of a released column cannot end in {KIND!r}, which marks the kind of a column's "
+                    "value: missing, below 0, 0 or above 0. Rename it in the file, too"
                 )
         for name, column in self.columns.items():
             if (column.release is None) != (name == self.outcome):
                 raise ValueError(f"columns.{name}.release has to be given for each column but the outcome, and only for these")
             if column.may_be_missing and self.missing == "drop_rows":
                 raise ValueError(
-                    f"columns.{name}.may_be_missing needs missing: refuse, which is about the other columns: rows with a missing "
-                    f"{name} stay"
+                    f"columns.{name}.may_be_missing needs missing: refuse, which applies to the other columns: rows with a "
+                    f"missing {name} stay"
                 )
             if column.release == "as_is" and self.neighbours == "add_remove":
                 raise ValueError(
@@ -209,7 +209,7 @@ class PublicSchema(Model):
         if len({frozenset(pair) for pair in self.pairs}) < len(self.pairs):
             raise ValueError("pairs has the same pair twice")
         if any(first.removesuffix(KIND) == second.removesuffix(KIND) for first, second in self.pairs):
-            raise ValueError("pairs has a column with itself; its margin has what is kept of it")
+            raise ValueError("pairs has a column with itself; its margin keeps its distribution")
         return self
 
     @property
@@ -220,9 +220,9 @@ class PublicSchema(Model):
 
     @property
     def shown(self) -> str:
-        """Reasons for which rows are left out and seen to be: their values in columns released as they are do not come.
+        """Reasons for which rows are visibly left out: columns that are released as they are lack the values of these rows.
 
-        Neighbours are alike in it: what a release shows in any case has no guarantee.
+        Neighbours agree in this: what a release shows in any case has no guarantee.
         """
         return self.dropped if any(column.release == "as_is" for column in self.columns.values()) else ""
 
@@ -230,8 +230,8 @@ class PublicSchema(Model):
     def hides_rows(self) -> bool:
         """True if the number of rows that can be used is confidential.
 
-        It is where presence is protected, and where a row with a missing value or an outcome of 0 is left out: the value that
-        replaces another one may be such. Columns that are released as they are show the rows that are left out all the same.
+        It is if presence is protected, or if rows with a missing value or an outcome of 0 are left out: a value that replaces
+        another may be one of these. But columns that are released as they are show in any case which rows are left out.
         """
         return self.neighbours == "add_remove" or (bool(self.dropped) and not self.shown)
 
@@ -259,12 +259,12 @@ class PublicSchema(Model):
 class Schema(PublicSchema):
     """Declarations of a file: its format, and what may be published."""
 
-    file: str = Field(min_length=1, description="The file, from the folder of the schema.")
+    file: str = Field(min_length=1, description="Path of the file, relative to the folder of the schema.")
     encoding: str = Field("utf-8", description="Encoding of the file.")
     delimiter: str = Field(",", min_length=1, max_length=1, description="Character between two values of a row.")
-    decimal: Literal[".", ","] = Field(".", description="Character before the decimal places of a number.")
-    missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts for a missing value.")
-    rows: int = Field(ge=2, le=10**9, description="Rows of the file without its header; public where neighbours is replace.")
+    decimal: Literal[".", ","] = Field(".", description="Decimal separator of numbers.")
+    missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts that mark a missing value.")
+    rows: int = Field(ge=2, le=10**9, description="Number of rows, without the header; public where neighbours is replace.")
 
     @model_validator(mode="after")
     def _present_categories(self) -> Self:
@@ -285,12 +285,12 @@ class Curator(Model):
     """Publisher."""
 
     name: Line = Field(description="Name of the office.")
-    type: Literal["Government", "Industry", "Nonprofit", "Academia"] = Field(description="What kind of body it is.")
-    contact: Line = Field(description="Where analysts may ask.")
+    type: Literal["Government", "Industry", "Nonprofit", "Academia"] = Field(description="Kind of organisation.")
+    contact: Line = Field(description="Contact for analysts' questions.")
 
 
 class Answers(Model):
-    """Answers of the publisher to the questions that only they can answer, for the page for NIST SP 800-226."""
+    """The publisher's answers to questions that only they can answer, for the page on NIST SP 800-226."""
 
     collection: Line | None = Field(None, description="Who saw the values when they were collected, sent and stored.")
     access: Line | None = Field(None, description="Who can read the file today, and when it will be deleted.")
@@ -303,7 +303,7 @@ class Regression(Model):
     """A linear regression that the internal report compares."""
 
     predictors: list[Name] = Field(min_length=1, description="Predictors.")
-    log: bool = Field(False, description="Whether it is the logarithm of the outcome that is explained.")
+    log: bool = Field(False, description="Whether the logarithm of the outcome is explained.")
 
     def label(self, outcome: str) -> str:
         """Name of the analysis."""
@@ -311,7 +311,7 @@ class Regression(Model):
 
 
 class Share(Model):
-    """Share of rows with a certain value, of all rows."""
+    """Share of all rows that have a certain value."""
 
     column: Name = Field(description="The column.")
     value: float | Text | None = Field(None, description="Rows with this value or category.")
@@ -322,7 +322,7 @@ class Share(Model):
     @model_validator(mode="after")
     def _single(self) -> Self:
         if sum(given is not None for given in (self.value, self.above, self.below)) + self.missing != 1:
-            raise ValueError("a share has a value, or above, or below, or missing: true")
+            raise ValueError("a share needs exactly one of value, above, below and missing: true")
         return self
 
     @property
@@ -347,7 +347,7 @@ class Share(Model):
 
 
 class Analyses(Model):
-    """Analyses that the internal report compares, and for which noisy tables have intervals."""
+    """Analyses that the internal report compares, and for which noisy tables give intervals."""
 
     means: list[Name] = Field(default_factory=list, description="Columns of numbers whose means are compared.")
     shares: list[Share] = Field(default_factory=list, description="Shares of rows.")
@@ -355,40 +355,40 @@ class Analyses(Model):
         default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
     )
     regressions: list[Regression] = Field(default_factory=list, description="Linear regressions.")
-    replicates: int = Field(200, ge=20, le=10_000, description="Simulations of the whole way for the intervals of noisy tables.")
+    replicates: int = Field(200, ge=20, le=10_000, description="Simulated releases for the intervals of noisy tables.")
 
 
 class ReleaseConfig(Model):
     """``release.yaml``: content and budget of a release."""
 
-    synthesizer: Name = Field(description="Which synthesizer of study.yaml is released, or tables: noisy tables of all columns.")
+    synthesizer: Name = Field(description="Synthesizer of study.yaml to release, or tables: noisy tables of all columns.")
     sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
     rows: WholeNumber | None = Field(
         None,
         ge=2,
         le=10_000_000,
-        description="Rows of each set, chosen without the file; needed where neighbours is add_remove or rows are dropped.",
+        description="Rows of each set, chosen without the file; required where neighbours is add_remove or rows are dropped.",
     )
     predictors_epsilon: Annotated[float, Field(ge=1e-4, allow_inf_nan=False)] | None = Field(
-        None, description="Budget of the noisy table of the predictors that are synthesized."
+        None, description="Budget of the noisy table of the synthesized predictors."
     )
     ceiling: float = Field(
-        ge=1e-4, allow_inf_nan=False, description="Epsilon that this release may claim at most, and will state."
+        ge=1e-4, allow_inf_nan=False, description="Largest epsilon that this release may claim; the release states it."
     )
     budget: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together.")
     accept_refuted: bool = Field(
         False,
-        description="Release a candidate although the audit found more than it claims; every text then states it.",
+        description="Release a candidate although the audit found a larger epsilon than it claims; every text then states this.",
     )
     title: Line = Field(description="Name of the published data.")
     intended_use: Line = Field(description="What they are for.")
-    region: Line = Field(description="Which region the data are about.")
+    region: Line = Field(description="Region that the data are about.")
     sector: Sector | None = Field(None, description="Sector in OpenDP's registry of deployments; left out where none fits.")
-    licence: Line = Field(description="Under which licence they are published.")
+    licence: Line = Field(description="Licence under which they are published.")
     curator: Curator = Field(description="Who publishes.")
-    answers: Answers = Field(default_factory=Answers, description="Answers of the publisher, for the page for NIST SP 800-226.")
-    figure: bool = Field(False, description="Whether a PNG of the synthetic outcomes comes with them.")
-    analyses: Analyses = Field(default_factory=Analyses, description="What the internal report compares.")
+    answers: Answers = Field(default_factory=Answers, description="The publisher's answers, for the page on NIST SP 800-226.")
+    figure: bool = Field(False, description="Whether to include a PNG of the synthetic outcomes.")
+    analyses: Analyses = Field(default_factory=Analyses, description="Analyses that the internal report compares.")
 
     @model_validator(mode="after")
     def _within_budget(self) -> Self:
@@ -446,7 +446,7 @@ def read_draft(folder: Path) -> ReleaseDraft:
     """Read the parts of ``release.yaml`` for a comparison.
 
     Raises:
-        ConfigError: the analyses are not what they have to be.
+        ConfigError: the analyses are not valid.
     """
     tree = load_yaml(folder / RELEASE)
     sets, ceiling, rows, epsilon = (tree.get(key) for key in ("sets", "ceiling", "rows", "predictors_epsilon"))
@@ -471,7 +471,7 @@ def budget_of(folder: Path) -> float | None:
 
 
 def declarations(path: Path) -> dict[object, object]:
-    """Read a file in which everything is declared; open keys of suppressed columns are ignored.
+    """Read a file in which every key must be filled in, except those of suppressed columns, which are ignored if open.
 
     Raises:
         ConfigError: it cannot be read, or a line for each key that is not filled in yet.

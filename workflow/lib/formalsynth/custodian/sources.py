@@ -57,16 +57,16 @@ class Source(Protocol):
         """File of the user's own code that the public side needs; None for none."""
 
     def ready(self) -> AbstractContextManager[None]:
-        """Prepare programs, and check own code against its contract; nothing of the file is used."""
+        """Prepare programs, and check own code against its contract; the file is not used."""
 
     def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
         """Numbers from made-up rows, with declarations for their release."""
 
     def check(self, table: pd.DataFrame) -> None:
-        """Check, before anything counts as spent, that the rows can be taken.
+        """Check, before anything counts as spent, that the rows are acceptable.
 
         Raises:
-            DataError: they cannot.
+            DataError: they are not.
         """
 
     def crossed(self, table: pd.DataFrame, keep: Callable[[Part], None]) -> tuple[Crossed, Audit]:
@@ -74,7 +74,7 @@ class Source(Protocol):
 
         Args:
             table: the confidential rows.
-            keep: stores noisy counts before a family is fitted to them: from then on they are paid for.
+            keep: stores noisy counts before a family is fitted to them: their epsilon is spent from then on.
         """
 
 
@@ -82,7 +82,7 @@ def source(declared: Declared, config: ReleaseConfig) -> Source:
     """Return the source of a release, with its declarations checked.
 
     Raises:
-        ConfigError: something is not declared yet, or not allowed.
+        ConfigError: a declaration is missing or not allowed.
         DataError: declarations contradict each other.
     """
     return _tables(declared, config) if config.synthesizer == TABLES else _candidate(declared, config)
@@ -107,10 +107,10 @@ class TablesSource:
         return crossed_tables(schema, config, rows), self.declarations
 
     def check(self, table: pd.DataFrame) -> None:
-        """Check nothing: all declared values are taken."""
+        """Check nothing: all declared values are accepted."""
 
     def crossed(self, table: pd.DataFrame, keep: Callable[[Part], None]) -> tuple[Crossed, Audit]:
-        """Count the rows; the guarantee has a proof and an exact test, and no audit."""
+        """Count the rows; the guarantee has a proof and an exact test, but no audit."""
         del keep  # the counts are the crossing, which is stored at once
         return crossed_tables(self.declared.schema, self.config, table), "none"
 
@@ -150,7 +150,7 @@ class CandidateSource:
 
     @property
     def direct(self) -> bool:
-        """True if all sets come from noisy tables, False if they have draws."""
+        """True if all sets come from noisy tables, False if they need draws of a family."""
         return self.declarations.family is None
 
     @property
@@ -166,9 +166,9 @@ class CandidateSource:
             yield
 
     def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
-        """Fit made-up rows; outcomes are uniform where the posterior of so few rows has poor diagnostics.
+        """Fit made-up rows; outcomes are uniform if the posterior of so few rows has poor diagnostics.
 
-        Noisy tables of so few rows are not fitted, as the sampler would be at it for minutes.
+        Noisy tables of so few rows are not fitted, because the sampler would take minutes.
         """
         candidate, public = None if self.declarations.noisy else self._fitted(), self.declarations
         if self.synthesizer.mechanism == FITTED:
@@ -185,7 +185,7 @@ class CandidateSource:
         return fit(self.declared, self.study, records, self.executable, [id], LENGTHS)[id]
 
     def _tabled(self) -> None:
-        """Count a few made-up rows, with noise, as far as the sampler.
+        """Count a few made-up rows, with noise, and prepare the sampler's input without fitting it.
 
         Raises:
             DataError: the family cannot be fitted to the declared tables.
@@ -210,21 +210,21 @@ class CandidateSource:
         )  # fmt: skip
 
     def check(self, table: pd.DataFrame) -> None:
-        """Check the outcomes by the family: a value that it does not take may be between those that were tried.
+        """Check the outcomes against the family: a value that it does not accept may be between those that were tried.
 
         Raises:
-            DataError: it does not take one.
+            DataError: it does not accept one of them.
         """
         check_outcomes(self.declared, self.study, records_of(self.declared.schema, table))
 
     def crossed(self, table: pd.DataFrame, keep: Callable[[Part], None]) -> tuple[Crossed, Audit]:
         """Fit the rows, draw the noise, and audit a synthesizer with posterior draws of the rows.
 
-        The guarantee of noisy counts has a proof and an exact test. An audit on the file would add nothing, and whether it can be
-        made depends on the number of rows.
+        The guarantee of noisy counts has a proof and an exact test. An audit on the file would add nothing, and whether it is
+        possible depends on the number of rows.
 
         Raises:
-            DataError: it claims more than the ceiling, or the audit found more than it claims.
+            DataError: it claims more than the ceiling, or the audit found a larger epsilon than it claims.
         """
         schema, id = self.declared.schema, self.synthesizer.id
         records = records_of(schema, table)
@@ -245,10 +245,10 @@ def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
     """Return the source of a synthesizer.
 
     Raises:
-        ConfigError: it is not declared, or a column may have missing values, which no model has.
+        ConfigError: it is not declared, or a column may have missing values, which no model supports.
     """
     if gaps := [name for name, column in declared.schema.released.items() if column.may_be_missing]:
-        allowed = [f"false, where release.yaml has another synthesizer than {TABLES}"]
+        allowed = [f"false, where release.yaml has a synthesizer other than {TABLES}"]
         raise refusal(declared.folder / SCHEMA, f"columns.{gaps[0]}.may_be_missing", True, allowed)
     study = read_study(declared)
     synthesizer = chosen_synthesizer(declared, config, study)
@@ -258,7 +258,7 @@ def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
 
 
 def declarations_of(declared: Declared, config: ReleaseConfig, study: StudySetup, synthesizer: Synthesizer) -> Declarations:
-    """Collect what is declared and published."""
+    """Collect the declarations that are published."""
     mechanism = MECHANISMS[synthesizer.mechanism]
     guarantee = release_kind(mechanism.guarantee, declared.schema.neighbours)
     family = None if mechanism.releases and not mechanism.fits_public else study.family
@@ -297,10 +297,10 @@ def _check_ceiling(declared: Declared, config: ReleaseConfig, chosen: Synthesize
 
 
 def _audit(config: ReleaseConfig, candidate: Candidate, audited: AuditResult | None) -> Audit:
-    """Return the outcome of an audit, which depends on the data: its entry in the ledger exists already.
+    """Return the outcome of an audit, which depends on the data: the release is already recorded in the ledger.
 
     Raises:
-        DataError: the audit found more than the claim, and accept_refuted is not set.
+        DataError: the audit found a larger epsilon than is claimed, and accept_refuted is not set.
     """
     if audited is None or not audited.done:
         return "none"
@@ -308,9 +308,9 @@ def _audit(config: ReleaseConfig, candidate: Candidate, audited: AuditResult | N
         return "passed"
     if not config.accept_refuted:
         raise DataError(
-            f"{candidate.synthesizer.id}: the audit found more on this file than is claimed; nothing is released. The report of "
-            "formalsynth compare shows how much. Choose another candidate, or set accept_refuted: true in release.yaml: every "
-            "text of the release then states that the claim does not hold"
+            f"{candidate.synthesizer.id}: the audit found a larger epsilon on this file than is claimed; nothing is released. "
+            "The report of formalsynth compare shows how large. Choose another candidate, or set accept_refuted: true in "
+            "release.yaml: every text of the release then states that the claim does not hold"
         )
     return "refuted"
 

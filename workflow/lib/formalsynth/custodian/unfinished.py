@@ -1,7 +1,7 @@
-"""Unfinished releases: a crossing is on the disk before the public side begins, so that a later command can finish its release.
+"""Unfinished releases: a crossing is on disk before the public side begins, so that a later command can finish its release.
 
-A full disk or a killed process then costs no second epsilon. Noisy counts to which no family could be fitted are paid for, too,
-and stay with their owner.
+After a full disk or a killed process, epsilon is not spent a second time. Noisy counts to which no family could be fitted have
+cost epsilon too, and stay with their owner.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Unfinished:
 def store(
     study: Path, place: int, crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None
 ) -> Unfinished:
-    """Write a crossing to the study: as a whole, on the disk, and for its owner alone.
+    """Write a crossing to the study: complete, synced to disk, and readable only by its owner.
 
     Args:
         study: folder of the study.
         place: index among its releases.
-        crossing: what crossed.
+        crossing: the crossing.
         declarations: public declarations.
         numbers: numbers of the crossing, with the columns that are released as they are.
         own: file of the user's own code that the public side needs; None for none.
@@ -78,21 +78,22 @@ def unfinished(study: Path) -> Unfinished | None:
     """Return the unfinished release of a study; None for none.
 
     Raises:
-        DataError: the folder is not the one of a release in the ledger.
+        DataError: the folder does not belong to a release in the ledger.
     """
     folder, ledger = crossing_folder(study), read_ledger(study)
     if not folder.exists():
         return None
     if not ledger and (folder / CROSSING).exists():
-        copies = " or ".join(copies_of(study)) or "among all ledgers"
+        copies = " or ".join(copies_of(study)) or "in the folder of all ledgers"
         raise DataError(
-            f"{folder}: is a crossing that was paid for, and the ledger is missing: restore it from its copy {copies}"
+            f"{folder}: contains a crossing whose epsilon is already spent, but the ledger is missing: restore it from its copy "
+            f"{copies}"
         )
     try:
         place = int((folder / PLACE).read_text(encoding="utf-8"))
         entry = ledger[place]
     except (OSError, ValueError, IndexError) as error:
-        raise DataError(f"{folder}: is no crossing of a release in the ledger of the study: move it away") from error
+        raise DataError(f"{folder}: is not a crossing of a release in the study's ledger: move it away") from error
     if entry.outcome == "released":  # the process was killed before it could remove the folder
         _remove(folder)
         return None
@@ -104,17 +105,17 @@ def finish_release(release: Unfinished, to: Path) -> None:
 
     Args:
         release: the crossing.
-        to: folder of the release; it may exist only where it is this release.
+        to: folder of the release; it may exist only if it is this release.
 
     Raises:
         DataError: the crossing is damaged, or the public side failed.
     """
-    tell("Computing the release from what crossed")
+    tell("Computing the release from its crossing")
     if not _is_there(release, to):
         check_place(to)
         crossing, _ = read_crossing(release.folder)
         present = software() | {name: crossing.software[name] for name in ("opendp",) if name in crossing.software}
-        if crossing.software != present:  # the public side runs with what is installed now; the noise was drawn before
+        if crossing.software != present:  # the public side uses the software installed now; the noise was drawn before
             write_text(release.folder / CROSSING, text_of(crossing.model_copy(update={"software": present})))
         with unpublished_folder(to) as folder:
             compute_release(release.folder, folder)
@@ -125,16 +126,16 @@ def finish_release(release: Unfinished, to: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the folder of a crossing as a whole: a process that is killed at it leaves a scratch folder."""
+    """Remove the folder of a crossing in one step: a process killed while doing so leaves a scratch folder."""
     with scratch_folder(folder.parent, "crossing") as scratch:
         folder.rename(scratch / folder.name)
 
 
 def _is_there(release: Unfinished, to: Path) -> bool:
-    """Return True if the whole release was published, and the process was killed before it could record that.
+    """Return True if the complete release was published, but the process was killed before it could record that.
 
     Raises:
-        DataError: the crossing is there, and the rest is not what it explains.
+        DataError: the crossing is there, but the other files differ from those computed from it.
     """
     ours, theirs = release.folder / CROSSING, to / CROSSING
     if not theirs.is_file() or checksum(ours) != checksum(theirs):
@@ -142,7 +143,7 @@ def _is_there(release: Unfinished, to: Path) -> bool:
     with tempfile.TemporaryDirectory() as scratch:
         compute_release(release.folder, Path(scratch))
         if problem := next(differences(to, Path(scratch)), None):
-            raise DataError(f"{problem}: move {to} away, which was changed or is not whole")
+            raise DataError(f"{problem}: {to} was changed or is incomplete; move it away")
     return True
 
 
@@ -152,20 +153,20 @@ def crossing_folder(study: Path) -> Path:
 
 
 def unpublished(study: Path) -> list[str]:
-    """Describe what releases that were not finished have paid for."""
+    """Describe crossings and noisy counts of unfinished releases, whose epsilon is spent."""
     crossing, counts = crossing_folder(study), sorted((study / CONFIDENTIAL).glob(COUNTS.format("*")))
     return [
-        *([f"Paid for and not published: {crossing}. The next formalsynth release publishes it."] * crossing.exists()),
-        *(f"Paid for and not published: the noisy counts in {path}. They may be published as they are." for path in counts),
+        *([f"Paid for but not published: {crossing}. The next formalsynth release publishes it."] * crossing.exists()),
+        *(f"Paid for but not published: the noisy counts in {path}. They may be published as they are." for path in counts),
     ]
 
 
 def counts_path(study: Path, place: int) -> Path:
-    """File for the noisy counts of a release of the ledger, while a family is fitted to them and where that failed."""
+    """File for the noisy counts of a release in the ledger, while a family is fitted to them and if that failed."""
     return study / CONFIDENTIAL / COUNTS.format(place)
 
 
 def store_counts(path: Path, declarations: Declarations, counts: Part) -> None:
-    """Write noisy counts for their owner alone, as a file that may be published as it is."""
+    """Write noisy counts, readable only by their owner, to a file that may be published as it is."""
     private_folder(path.parent)
     write_private(path, part_text(statement_of(declarations, "none"), counts))
