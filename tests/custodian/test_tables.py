@@ -442,7 +442,7 @@ def test_a_confidential_number_of_rows_has_a_declared_one_in_its_place(study, ca
 def test_only_noisy_tables_have_missing_values(study, capsys):
     households.declare(study, {"release.yaml": {"synthesizer": "Histogram"}})
     assert main(["release", "studies/households"]) == 1
-    assert "columns.income.may_be_missing: given True; allowed: false, where release.yaml has another" in capsys.readouterr().err
+    assert "columns.income.may_be_missing: given True; allowed: false, where release.yaml has a synthesizer" in capsys.readouterr().err
 
 
 def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):
