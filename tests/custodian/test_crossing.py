@@ -65,7 +65,7 @@ def test_a_crossing_has_the_noisy_counts_and_no_others(folder):
     assert abs(table.counts.sum() - 2935) < 400  # the standard deviation of 50 numbers of scale 2 is 20
     lines = (folder / CROSSING).read_text().splitlines()
     assert yaml.safe_load(lines[0])["statement"] == (
-        "Epsilon at most 1. Pure epsilon-DP for every valid file; neighbours have one record replaced, neither or both with "
+        "Epsilon at most 1. Pure epsilon-DP for every valid file; neighbours have one record replaced, both or neither with "
         "a missing value in a released column. Nothing is promised for age, region, sector, in which neighbours are the same."
     )
     assert len(lines) < 50

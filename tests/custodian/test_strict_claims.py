@@ -168,7 +168,7 @@ def test_a_candidate_that_the_audit_refutes_is_released_only_if_asked_for_and_ev
         # no text calls a guarantee under fixed weights one for every file
         assert not re.search(r"(?<!does not hold )(?<!not a guarantee )for every (file|data set)", words), name
         if name != "parameters":
-            assert "No epsilon: 20 was claimed, and it does not hold for this file." in words, name
+            assert "No epsilon: 20 was claimed, but the claim does not hold for this file." in words, name
             assert "An audit on this file found a larger loss than the claimed epsilon" in words, name
             assert "DP | fixed weights" in words, name
             assert "is not a guarantee for every file" in words, name

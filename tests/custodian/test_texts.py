@@ -213,7 +213,7 @@ def test_the_interval_states_what_it_assumes(facts):
     assert ("at least as many rows as a set" in text) == (not facts.direct and not fitted and joined)
     assert ("no more rows than a set; where it has more, the interval is too long" in text) == (fitted and joined)
     given = bool(facts.as_is) and not facts.direct
-    assert ("It is for rows with these values of the columns age, region, sector" in text) == given
+    assert ("It applies to rows with these values of the columns age, region, sector" in text) == given
     assert ("noise of the table from which the predictors" in text) == (not facts.direct and bool(facts.schema.synthesized))
 
 
@@ -233,10 +233,10 @@ CONTRADICTIONS = [
     (r"Pure DP", r"Custom"),
     (r"comes? from one noisy table", r"(?<!not )from a posterior draw|posterior draw of Stan|Markov chain"),
     (r"a 95 % interval\.", r"no interval"),
-    (r"without regard to", r"are those of the synthesizer's model"),
+    (r"drawn independently of", r"are those of the synthesizer's model"),
     (r"in another order of rows|as in the file", r"\(noisy table\)|noisy table of the predictors"),
     (r"one record replaced|differ in the column", r"one record added or removed|one person more than"),
-    (r"The number of rows, 2935, is that of the file", r"are rows that are not in the file|how many it has is not published"),
+    (r"The number of rows, 2935, is that of the file", r"as rows that are not in the file|how many it has is not published"),
     (r"is in the file is, as far", r"one of two values of"),
     (r"has no earlier release or attempt at one", r"earlier entr(?!y\.)"),
     (r"may depend on it", r"no comparison of candidates on the file is in the ledger|were chosen without the file"),
@@ -280,9 +280,9 @@ def test_the_guarantee_names_the_columns_that_it_covers(facts):
 def test_the_first_lines_state_which_relations_are_lost(uses):
     texts = words_of(facts_of(uses_predictors=uses))
     sentence = (
-        "Relations between income and the columns age, region, sector are those of the synthesizer's model, no others."
+        "Relations between income and the columns age, region, sector are those of the synthesizer's model, and no others."
         if uses
-        else "income was drawn without regard to the columns age, region, sector: no relation between them is kept"
+        else "income was drawn independently of the columns age, region, sector: no relation between them is kept"
     )
     assert texts["README.md"].startswith(f"# Incomes {sentence}")
     assert json.loads(rendered("metadata.json", facts_of(uses_predictors=uses)))["dc:description"].startswith(sentence)
@@ -303,11 +303,11 @@ def test_rows_that_are_left_out_are_not_protected_where_their_number_shows(missi
     for page in (rendered("LEGAL.md", facts_of(schema=rules)), rendered("deployment.yaml", facts_of(schema=rules))):
         words = " ".join(page.split())
         assert f"Having {cause} is not protected: 65 of 3000 rows were left out." in words
-        assert "The rows that are absent from the columns age, region, sector show whose they are." in words
+        assert "Their absence from the columns age, region, sector shows whose rows they are." in words
     for neighbours, release in (("replace", "synthesized"), ("replace", "suppressed"), ("add_remove", "synthesized")):
         hidden = rendered("LEGAL.md", facts_of(neighbours=neighbours, release=release, schema=rules))
         assert "is not protected" not in hidden.split("**What is not protected**")[1]
-        assert "For the guarantee they are rows that are not in the file." in hidden
+        assert "For the guarantee, they count as rows that are not in the file." in hidden
 
 
 def test_neighbours_are_alike_in_what_a_release_shows():
@@ -315,10 +315,10 @@ def test_neighbours_are_alike_in_what_a_release_shows():
     shown = "a missing value in a released column"
     for release, alike in (("as_is", True), ("synthesized", False)):
         facts = facts_of(release=release, schema={"missing": "drop_rows", "zeros": "refuse"})
-        assert (f"neighbours have one record replaced, neither or both with {shown}." in facts.meaning) == alike
+        assert (f"neighbours have one record replaced, both or neither with {shown}." in facts.meaning) == alike
         legal = " ".join(rendered("LEGAL.md", facts).split())
-        assert (f"of one person, whose row has {shown} in neither or in both." in legal) == alike
-        assert (f"for one person, neither or both with {shown}, is right with a probability of at most" in legal) == alike
+        assert (f"of one person, whose row has {shown} in both files or in neither." in legal) == alike
+        assert (f"for one person, both or neither with {shown}, is right with a probability of at most" in legal) == alike
 
 
 def test_pairs_are_those_of_two_columns_whatever_their_names_are():
@@ -342,12 +342,12 @@ def test_what_was_refused_is_known():
 
 def test_conditions_of_a_release_that_depend_on_the_file_are_named(facts):
     text = " ".join(rendered("LEGAL.md", facts).split())
-    modelled = ", values that the family of the study takes" if not facts.declarations.tables else ""
+    modelled = ", values that the family of the study accepts" if not facts.declarations.tables else ""
     modelled += ", enough rows with different outcomes for a model" if not facts.noisy else ""
     shown = f"It also shows that the file can be read, has the declared columns, types and categories{modelled}"
     more = "no repeated value in a column named person, if there is one; and that enough of the budget was left."
     assert f"{shown}, and {more}" in text
-    member = "Nor is whether a person is in the file: only its values are." in text
+    member = "Whether a person is in the file is not protected either: only its values are." in text
     assert member == (facts.schema.neighbours == "replace" and not facts.schema.hides_rows)
     assert ("Whether an audit was made, and its outcome, depend on the file." in text) == (not facts.noisy)
 
@@ -360,16 +360,16 @@ def test_the_texts_name_earlier_releases_and_comparisons():
     assert "One release" in plain["deployment.yaml"]
     later = words_of(facts_of(compared=True, earlier=EARLIER))
     assert "The ledger of this study has 2 earlier entries" in later["LEGAL.md"]
-    assert "Together they may claim epsilon 3, with this release 4, of a budget of 3." in later["LEGAL.md"]
+    assert "Together they may claim epsilon 3, and with this release 4, of a budget of 3." in later["LEGAL.md"]
     assert "is not one guarantee" not in later["LEGAL.md"]
-    assert "may depend on it. No epsilon accounts for that." in later["LEGAL.md"]
+    assert "may depend on it. No epsilon covers that." in later["LEGAL.md"]
     assert "Many releases" in later["deployment.yaml"]
     other = words_of(facts_of("other draws", earlier=EARLIER.model_copy(update={"mixed": True})))
     assert "so the sum is not one guarantee" in other["LEGAL.md"]
 
 
 def test_one_row_for_each_is_declared_and_not_checked(facts):
-    declared = "That each person is in one row only was declared by the publisher, who answers for it: nobody can check it here."
+    declared = "The publisher declared that each person is in one row only, and answers for it: no one can check it here."
     assert declared in words_of(facts)["LEGAL.md"]
 
 
@@ -408,15 +408,15 @@ CLAIMS = {
     (
         "histogram",
         "synthesized",
-    ): "The noisy table of the predictors is added. The claim for the column income is epsilon 0.5, that "
+    ): "The epsilon of the noisy table of the predictors is added. The claim for the column income is epsilon 0.5, that "
     "for the noisy table of the columns age, region, sector is 0.5: together 1.",
-    ("strict draws", "suppressed"): "Sequential: the sets add up. The claim for the column income is epsilon 1.",
+    ("strict draws", "suppressed"): "Sequential: the epsilons of the sets add up. The claim for the column income is epsilon 1.",
     (
         "other draws",
         "synthesized",
-    ): "The noisy table of the predictors is added. The claim for the noisy table of the columns age, "
+    ): "The epsilon of the noisy table of the predictors is added. The claim for the noisy table of the columns age, "
     "region, sector is epsilon 0.5: at most 0.5 of the ceiling of 1 is left for the column income.",
-    ("other draws", "as_is"): "Sequential: the sets add up.",
+    ("other draws", "as_is"): "Sequential: the epsilons of the sets add up.",
 }
 """End of the composition in the card by kind of release and release of the predictors."""
 
@@ -467,9 +467,9 @@ def test_the_answers_about_the_guarantee_are_those_of_the_release(facts):
     given, refuted = answers(facts), facts.crossing.audit == "refuted"
     strict = facts.declarations.mechanism != "weighted"
     assert ("Delta is 0." in given["Which kind of guarantee is it, with which delta?"]) == (strict and not refuted)
-    assert ("k times 1" in given["Which epsilon protects several of them together?"]) == (strict and not refuted)
+    assert ("k times 1" in given["Which epsilon protects several rows together?"]) == (strict and not refuted)
     assert ("(unbounded)" in given["Which files are neighbours?"]) == (facts.schema.neighbours == "add_remove")
-    assert ("in the file" in given["What is protected, the unit of privacy?"]) == (facts.schema.neighbours == "add_remove")
+    assert ("in the file" in given["What is protected (the unit of privacy)?"]) == (facts.schema.neighbours == "add_remove")
     noisy = facts.declarations.mechanism in ("perturbed_histogram", "noisy_tables")
     assert ("noise is a whole number" in given["Where does randomness come from, and is floating point safe?"]) == noisy
     assert ("docs/proofs/" in given["Which mechanism is it, and where is its proof?"]) == strict

@@ -31,12 +31,12 @@ LOCAL = "{meaning} The claimed epsilon is not a guarantee for every file."
 
 
 def release_kind(kind: str, neighbours: Neighbours) -> str:
-    """Return the kind of guarantee of a release; a mechanism may name other neighbours than those that are declared."""
+    """Return the kind of guarantee of a release; a mechanism may name neighbours other than the declared ones."""
     return RELEASE_KIND[neighbours] if kind in STRICT_KINDS else kind
 
 
 def ledger_kind(kind: str) -> str:
-    """Return the kind of guarantee for a ledger, which has a column of neighbours: strict ones for the same neighbours add up."""
+    """Return a guarantee's kind for a ledger, which lists neighbours separately: strict ones for the same neighbours add up."""
     return "DP" if kind in STRICT_KINDS else kind
 
 
@@ -48,9 +48,9 @@ def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool, own: str 
         neighbours: the declared neighbour relation.
         noisy: True if the synthetic sets come from noisy counts, False for posterior draws of the rows.
         own: file of a user's own mechanism; None for one of the package.
-        shown: what a release shows of rows in any case, so that neighbours are alike in it; empty for nothing.
+        shown: property of rows that a release shows in any case, so neighbours agree in it; empty for none.
     """
-    relation = RELATION[neighbours] + (f", neither or both with {shown}" if shown else "")
+    relation = RELATION[neighbours] + (f", both or neither with {shown}" if shown else "")
     if kind in STRICT_KINDS and own:
         return OWN.format(file=own, relation=relation)
     if kind in STRICT_KINDS:

@@ -32,7 +32,7 @@ FRICTIONLESS = {"number": "number", "whole": "integer", "category": "string"}
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """Facts that the texts of a release state: all of them follow from what crossed and from public declarations."""
+    """Facts that the texts of a release state: all of them follow from the crossing and from public declarations."""
 
     crossing: Crossing
     declarations: Declarations
@@ -58,12 +58,12 @@ class ReleaseFacts:
 
     @property
     def pure(self) -> bool:
-        """True if the guarantee is a strict one."""
+        """True if the guarantee is strict."""
         return self.declarations.pure
 
     @property
     def direct(self) -> bool:
-        """True if all sets are drawn from the noisy tables themselves, and not from posterior draws."""
+        """True if all sets are drawn from the noisy tables themselves, not from posterior draws."""
         return self.crossing.draws is None
 
     @property
@@ -73,7 +73,7 @@ class ReleaseFacts:
 
     @property
     def contradicted(self) -> bool:
-        """True if the noisy tables contradict the family, so that there are no intervals."""
+        """True if the noisy tables contradict the family, so there are no intervals."""
         return self.crossing.draws is not None and contradicted(self.crossing.draws.fit_p)
 
     @property
@@ -103,7 +103,7 @@ class ReleaseFacts:
 
     @property
     def pairs(self) -> list[str]:
-        """Pairs of columns of which noisy tables keep a correlation."""
+        """Pairs of columns whose correlation noisy tables keep."""
         names = [(part.name, part.columns[0]) for part in self.crossing.tables if len(part.columns) == 2]
         firsts = [(name, first + KIND if name.startswith(f"{first}{KIND} by ") else first) for name, first in names]
         return [f"{first} and {name.removeprefix(f'{first} by ')}" for name, first in firsts]
