@@ -66,7 +66,7 @@ def test_a_crossing_has_the_noisy_counts_and_no_others(folder):
     lines = (folder / CROSSING).read_text().splitlines()
     assert yaml.safe_load(lines[0])["statement"] == (
         "Epsilon at most 1. Pure epsilon-DP for every valid file; neighbours have one record replaced, both or neither with "
-        "a missing value in a released column. Nothing is promised for age, region, sector, in which neighbours are the same."
+        "a missing value in a released column. Nothing is promised for age, region, sector, in which neighbours do not differ."
     )
     assert len(lines) < 50
 
@@ -134,8 +134,8 @@ def test_a_table_that_costs_more_than_is_declared_is_refused(folder, epsilon, sc
 
 
 @pytest.mark.parametrize(("changes", "problem"), [
-    ({"audit": "passed"}, "audit: is passed, and noisy counts are not audited"),
-    ({"rows": 77}, "rows: is not the number of rows that is declared"),
+    ({"audit": "passed"}, "audit: is passed, but noisy counts are not audited"),
+    ({"rows": 77}, "rows: is not the declared number of rows"),
     ({"earlier": Earlier(budgets=(3.0, 99.0))}, "earlier: budgets: the last one is not the declared budget"),
 ])  # fmt: skip
 def test_a_crossing_that_contradicts_its_declarations_is_refused(tmp_path, changes, problem):

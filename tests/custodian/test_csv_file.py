@@ -102,9 +102,9 @@ def test_rows_of_another_length_are_refused_in_any_order_without_their_values(fi
     ("header", "words"),
     [
         ("a,a", "names that are the same"),
-        ("a,A", "differ only by capital letters"),
+        ("a,A", "differ only in capital letters"),
         ("a,", "column 2 of the header has no name"),
-        ("1,2", "holds numbers, not names"),
+        ("1,2", "contains numbers, not names"),
     ],
 )
 def test_headers_without_names_are_refused(file, header, words):

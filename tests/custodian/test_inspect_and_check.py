@@ -161,7 +161,7 @@ def test_an_export_never_writes_over_a_file(folder, capsys):
     incomes.declare("studies/income")
     schema = (folder / "studies/income/schema.yaml").read_bytes()
     assert main(["export", "studies/income", "--to", "studies/income/schema.yaml"]) == 1
-    assert "schema.yaml: is there already; delete it, or choose another name with --to" in capsys.readouterr().err
+    assert "schema.yaml: already exists; delete it, or choose another name with --to" in capsys.readouterr().err
     assert (folder / "studies/income/schema.yaml").read_bytes() == schema
 
 

@@ -192,7 +192,7 @@ def test_a_claim_below_what_the_audit_found_is_not_recommended():
     assert not kept.refuted
     chosen = recommend([refuted, kept], None)
     assert chosen.id == "far"
-    assert "near is out: it claims 3, and the audit found at least 4" in chosen.reason
+    assert "near is excluded: it claims 3, but the audit found at least 4" in chosen.reason
     assert "at least 2 among 3 neighbours" in chosen.weakness
     assert recommend([refuted], None) is None
     # without a number of the audit, the claim counts

@@ -117,7 +117,7 @@ def test_a_study_without_room_for_the_crossing_costs_nothing(study, capsys, smal
     (study / "confidential").symlink_to(small_disk(60))
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
-    assert "confidential: has no room for" in error
+    assert "confidential: has no space for" in error
     assert error.splitlines()[-1] == "No epsilon is spent."
     assert read_ledger(study) == []
 
@@ -126,6 +126,6 @@ def test_a_disk_without_room_for_all_rows_costs_nothing(study, monkeypatch, caps
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100_000))  # one set has about 70,000 bytes
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
-    assert "release: has room for 0 MB, and the release needs about 1 MB" in error
+    assert "release: has space for 0 MB, but the release needs about 1 MB" in error
     assert error.splitlines()[-1] == "No epsilon is spent."
     assert read_ledger(study) == []

@@ -30,7 +30,7 @@ def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
     assert {path.name for path in folder.iterdir()} > {"LEGAL.md", "README.md", "MANIFEST.sha256", "synthetic_5.csv"}
     assert [entry.outcome for entry in read_ledger(study)] == ["released"]
     assert main(["release", "studies/income"]) == 1
-    assert "a release is never written over" in capsys.readouterr().err
+    assert "a release is never overwritten" in capsys.readouterr().err
     assert main(["budget", "studies/income"]) == 0
     assert "Together: 1 of 3." in capsys.readouterr().out
     assert main(["verify", "release/income", "--study", "studies/income"]) == 0

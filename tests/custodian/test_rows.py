@@ -107,7 +107,7 @@ def incomes_with(**columns):
 def test_a_protected_person_in_two_rows_is_a_violation(tmp_path):
     table = incomes_with(person=[f"p{number}" for number in range(28)] + ["p3", "p3"])
     result = checked(tmp_path, table, columns={"person": COLUMNS["person"]})
-    assert [violation.sentence() for violation in result.violations] == ["person: 3 rows are not the only one of its person"]
+    assert [violation.sentence() for violation in result.violations] == ["person: 3 rows are not the only row of its person"]
     assert result.cases["row"].tolist() == [4, 29, 30]
     assert result.table is None
 
@@ -168,7 +168,7 @@ def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
         "weight": {"type": "number", "decimals": 2, "lower": 0, "upper": 2000, "release": "as_is"},
     }
     warnings = " ".join(checked(tmp_path, table, columns=columns).warnings)
-    assert "number: is a whole number of its own in every row; is it an identifier? Then suppress it." in warnings
+    assert "number: has a different whole number in every row; is it an identifier? Then suppress it." in warnings
     assert "weight: looks like a survey weight. No model here uses weights" in warnings
 
 
@@ -188,7 +188,7 @@ def test_a_pair_without_its_kind_is_named(tmp_path, pairs, named):
 def test_a_wrong_delimiter_is_named(tmp_path):
     table = incomes_with(hours=["0", "40"] * 15)
     columns = {"hours": {"type": "whole", "lower": 0, "upper": 80, "release": "synthesized"}}
-    with pytest.raises(DataError, match=r"has one column with delimiter: ';', and the schema declares 3.* Correct delimiter"):
+    with pytest.raises(DataError, match=r"has one column with delimiter: ';', but the schema declares 3.* Correct delimiter"):
         checked(tmp_path, table, columns=columns, delimiter=";")
 
 

@@ -194,7 +194,7 @@ TABLES = {"mechanism": "noisy_tables", "parameters": {"epsilon": 1, "low": 0, "h
 
 
 @pytest.mark.parametrize(("parameters", "column", "words"), [
-    ({}, {"type": "number", "decimals": 1}, "a family of these values; this one takes whole numbers"),
+    ({}, {"type": "number", "decimals": 1}, "a family for these values; this one accepts whole numbers"),
     ({"epsilon": 31}, {}, r"parameters\.epsilon: given 31\.0; allowed: 1e-12 to 30"),
     ({"bins": 60_000}, {}, r"parameters: given '?60000 cells'?; allowed: at most 10000, by bins"),
 ])  # fmt: skip

@@ -332,11 +332,11 @@ def test_simulated_noise_is_that_of_a_release():
 
 
 @pytest.mark.parametrize(("changes", "part"), [
-    ({"means": ["region"]}, "means: region is none of the columns of numbers"),
+    ({"means": ["region"]}, "means: region is not one of the columns of numbers"),
     ({"shares": [{"column": "region", "value": "Mars"}]}, "the column has the categories North"),
-    ({"shares": [{"column": "ages", "missing": True}]}, "shares: ages is none of the columns"),
+    ({"shares": [{"column": "ages", "missing": True}]}, "shares: ages is not one of the columns"),
     ({"shares": [{"column": "age", "value": "old"}]}, "the column has numbers"),
-    ({"regressions": [{"predictors": ["income"]}]}, "regressions: income is none of the predictors"),
+    ({"regressions": [{"predictors": ["income"]}]}, "regressions: income is not one of the predictors"),
 ])  # fmt: skip
 def test_impossible_analyses_are_refused(changes, part):
     with pytest.raises(DataError, match=part):
@@ -386,7 +386,7 @@ def test_the_plan_simulates_releases_without_the_file(study, capsys, monkeypatch
     assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
     said = capsys.readouterr().out
     assert "Errors to expect at epsilon 2, for 1500 made-up rows; no file was opened." in said
-    assert "income on weight: weight: lost, as the pair income and weight is not declared." in said
+    assert "income on weight: weight: lost, because the pair income and weight is not declared." in said
     page = (study / "plan.html").read_text()
     assert "MADE-UP ROWS" in page
     rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]

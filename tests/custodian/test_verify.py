@@ -491,7 +491,7 @@ def test_parts_that_the_declarations_do_not_ask_for_are_refused(read, change):
     check_parts(crossing, public)
     parts = PARTS[change](crossing.tables)
     if parts != crossing.tables:
-        with pytest.raises(DataError, match="is not what the declarations ask for"):
+        with pytest.raises(DataError, match="is not what the declarations require"):
             check_parts(crossing.model_copy(update={"tables": parts}), public)
 
 
@@ -500,7 +500,7 @@ def test_the_code_of_a_release_runs_only_where_it_is_trusted(folder, monkeypatch
     crossing, public = read_crossing(folder)
     with_its_code = crossing.model_copy(update={"files": {"mine.py": "0" * 64}})
     monkeypatch.setattr(command, "read_crossing", lambda _: (with_its_code, public))
-    with pytest.raises(DataError, match=r"has code of its own \(mine\.py\), which would run here"):
+    with pytest.raises(DataError, match=r"contains its own code \(mine\.py\), which would run here"):
         verify(folder)
     with pytest.raises(FileNotFoundError, match=r"mine\.py"):  # it is taken to the public side
         verify(folder, run_code=True)
@@ -509,7 +509,7 @@ def test_the_code_of_a_release_runs_only_where_it_is_trusted(folder, monkeypatch
 def test_other_software_that_gives_the_same_bytes_is_named(folder, monkeypatch):
     here = command.software()
     monkeypatch.setattr(command, "software", lambda: here | {"numpy": "0"})
-    assert "By its crossing it was made with other software" in verify(folder)[2]
+    assert "According to its crossing, it was made with other software" in verify(folder)[2]
     monkeypatch.setattr(command, "software", lambda: here | {"another": "1"})
     with pytest.raises(DataError, match=r"cannot be computed here\. The release was made with other software"):
         verify(folder)
@@ -560,7 +560,7 @@ def test_the_command_computes_in_a_process_of_its_own(folder, capsys):
     assert "ask the office that published the data" in capsys.readouterr().out
     (folder / SET).write_text((folder / SET).read_text().replace("North", "South", 1))
     assert main(["verify", str(folder)]) == 1
-    assert f"{SET}: differs from what crossing.yaml explains" in capsys.readouterr().err
+    assert f"{SET}: does not follow from crossing.yaml" in capsys.readouterr().err
 
 
 def test_a_verification_has_a_record(folder, tmp_path):

@@ -71,8 +71,8 @@ def _unexpected(error: Exception) -> str:
     ours = [place for place in places if "formalsynth" in Path(place.filename).parts] or list(places)
     where = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
     return (
-        f"formalsynth: unexpected error: {type(error).__name__} in {where}. Its message is left out, since it may hold values of "
-        "the file; please report the place."
+        f"formalsynth: unexpected error: {type(error).__name__} in {where}. Its message is left out, since it may contain values "
+        "of the file; please report the place."
     )
 
 
@@ -92,10 +92,10 @@ def _parser() -> argparse.ArgumentParser:
     verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
     verify.add_argument("release", type=Path, help="folder of the release")
     verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
-    verify.add_argument("--run-code", action="store_true", help="run the code that belongs to the release, which you have read")
+    verify.add_argument("--run-code", action="store_true", help="run the code of the release, after you have read it")
     verify.add_argument("--record", type=Path, help="file for a record of the verification in JSON, whatever its result")
     budget = _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
-    budget.add_argument("--head", help="head of the ledger that was kept, to check that nothing before it was changed")
+    budget.add_argument("--head", help="saved head of the ledger, to check that no entry up to it was changed")
     budget.add_argument("--change", type=float, metavar="BUDGET", help="record another budget, which every later release states")
     budget.add_argument("--reason", help="reason for the change, for the ledger")
     _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))

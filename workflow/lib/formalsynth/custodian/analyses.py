@@ -23,9 +23,9 @@ NOTHING = math.nan, math.nan
 
 
 def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> dict[str, Estimate]:
-    """Estimate all declared analyses and the mean of the outcome, each from the rows that have the values which it needs.
+    """Estimate all declared analyses and the mean of the outcome, each from the rows that have the values it needs.
 
-    The logarithm of an outcome is that of the rows in which it is above 0.
+    The logarithm of an outcome is taken in the rows in which it is above 0.
     """
     outcome = schema.outcome
     named = {f"mean of {name}": _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
@@ -55,19 +55,19 @@ def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
     columns = schema.released
     numbers = [name for name, column in columns.items() if column.type != "category"]
     yield from (
-        f"means: {name} is none of the columns of numbers: {', '.join(numbers)}" for name in {*analyses.means} - {*numbers}
+        f"means: {name} is not one of the columns of numbers: {', '.join(numbers)}" for name in {*analyses.means} - {*numbers}
     )
     for share in analyses.shares:
         column = columns.get(share.column)
         if column is None:
-            yield f"shares: {share.column} is none of the columns: {', '.join(columns)}"
+            yield f"shares: {share.column} is not one of the columns: {', '.join(columns)}"
         elif column.categories and (share.number or not (share.missing or share.value in column.categories)):
             yield f"shares: {share.name}: the column has the categories {', '.join(column.categories)}"
         elif not column.categories and isinstance(share.value, str):
             yield f"shares: {share.name}: the column has numbers"
     for name in (name for regression in analyses.regressions for name in regression.predictors):
         if name not in schema.predictors:
-            yield f"regressions: {name} is none of the predictors: {', '.join(schema.predictors)}"
+            yield f"regressions: {name} is not one of the predictors: {', '.join(schema.predictors)}"
 
 
 def _numbers(rows: pd.DataFrame, name: str) -> Array:
@@ -76,7 +76,7 @@ def _numbers(rows: pd.DataFrame, name: str) -> Array:
 
 
 def _inside(share: Share, values: pd.Series) -> Array:
-    """1.0 for each value inside a share, otherwise 0.0; a missing value is inside no other share than its own."""
+    """1.0 for each value inside a share, otherwise 0.0; a missing value is only inside a share of missing values."""
     if share.missing:
         return np.asarray(values.isna(), dtype=float)
     if share.above is not None:
@@ -91,7 +91,7 @@ def _mean(values: Array) -> Estimate:
 
 
 def _quantile(values: Array, level: float) -> Estimate:
-    """Quantile, with half the width of the interval of order statistics over its normal quantile."""
+    """Quantile and its standard error: half the width of the order-statistic interval, divided by the normal quantile."""
     if len(values) < 2:
         return NOTHING
     half = NORMAL_95 * math.sqrt(level * (1 - level) / len(values))
@@ -100,9 +100,9 @@ def _quantile(values: Array, level: float) -> Estimate:
 
 
 def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> dict[str, Estimate]:
-    """Slopes of a regression by least squares, by its label and their names, in natural units.
+    """Least-squares slopes of a regression in natural units, by its label and their names.
 
-    Ordered categories count from 0, others have an indicator for each but the first.
+    Ordered categories are numbered from 0; others have an indicator for each category except the first.
     """
     there = rows.dropna(subset=[outcome, *regression.predictors])
     there = there[there[outcome].astype(float) > 0] if regression.log else there

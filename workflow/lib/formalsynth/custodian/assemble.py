@@ -34,7 +34,7 @@ NONE = Earlier()
 
 def fill_folder(crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None, folder: Path) -> None:
     """Write a crossing to a scratch folder, and let the public side compute the release in another one."""
-    tell("Computing the release from what crossed")
+    tell("Computing the release from its crossing")
     with scratch_folder(folder.parent, "crossing") as place:
         write_files(crossing, declarations, numbers, own, place)
         compute_release(place, folder)
@@ -58,7 +58,7 @@ def crossing_of(
     earlier: Earlier = NONE,
     own: Path | None = None,
 ) -> Crossing:  # fmt: skip
-    """Collect all that leaves the confidential side."""
+    """Collect everything that leaves the confidential side."""
     unchanged = None
     if numbers.as_is is not None:
         unchanged = Unchanged(
@@ -73,7 +73,7 @@ def crossing_of(
 
 
 def earlier_of(started: Started, declarations: Declarations) -> Earlier:
-    """Summarize what the ledger of the study has before a release."""
+    """Summarize the entries in the study's ledger before a release."""
     entries = started.earlier
     ours = ledger_kind(declarations.guarantee), declarations.schema_.neighbours
     kinds = {(ledger_kind(entry.guarantee), entry.neighbours) for entry in entries}
@@ -81,5 +81,5 @@ def earlier_of(started: Started, declarations: Declarations) -> Earlier:
 
 
 def _compared(declared: Declared) -> bool:
-    """Return True if candidates were compared on the file; a report without an entry in the ledger is of an older version."""
+    """Return True if candidates were compared on the file; a report without an entry in the ledger is from an older version."""
     return bool(read_comparisons(declared.folder)) or (declared.folder / REPORT).exists()

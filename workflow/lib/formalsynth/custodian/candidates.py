@@ -37,13 +37,13 @@ from formalsynth.steps.fit import StanPosteriors
 HISTOGRAM = "perturbed_histogram"
 """Mechanism whose noise a release draws again."""
 TRIALS = 3
-"""Largest number of times that a fit to public tables is tried: it costs no privacy."""
+"""Maximum number of attempts at a fit to public tables: they cost no privacy."""
 TRIED = 10_007
-"""Number of values between the declared bounds that a family has to take; evenly spaced, and as many others."""
+"""Number of evenly spaced values between the declared bounds that a family has to accept; as many others are tried, too."""
 CELLS = 10_000
 """Largest number of cells of a noisy table to which a family is fitted."""
 UNIT = {"x_low": 0.0, "x_high": 1.0, "x_closed": 1.0, "x_discrete": 0.0}
-"""Bins of a predictor, which a design has on the scale of its declared bounds, and which is within them."""
+"""Settings for the bins of a predictor, which the design scales to its declared bounds, and which is within them."""
 MOVE = 1e-10
 """Relative move of a chain's starting point; correlations of 1 stay within Stan's tolerance of 1e-8."""
 
@@ -58,7 +58,7 @@ class StudySetup:
     program: Path
     """Path of the Stan program of the family."""
     use: ProgramUse | None
-    """Use of a program of the user's own; None for a family in Python."""
+    """Use of the user's own program; None for a family in Python."""
     audit: InternalAudit | None
     """Settings of the audit in the internal report; None for no audit."""
     expanded: Expanded = field(repr=False)
@@ -89,7 +89,7 @@ class Candidate:
     weights: Array | None
     """(n,) likelihood weights; None for a mechanism without."""
     public: PublicTables | None = None
-    """Noisy tables that its draws follow from; None for a mechanism without."""
+    """Noisy tables from which its draws are computed; None for a mechanism without."""
     fit_p: float | None = None
     """P value of a test of fit of the family to these tables."""
 
@@ -126,7 +126,7 @@ def read_study(declared: Declared) -> StudySetup:
     """Read the study in a folder.
 
     Raises:
-        ConfigError: a line for each thing that is not declared yet or not allowed.
+        ConfigError: a line for each declaration that is missing or not allowed.
     """
     find_all()
     file = declared.folder / STUDY
@@ -154,13 +154,13 @@ def read_study(declared: Declared) -> StudySetup:
 
 
 def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, where: str) -> None:
-    """Check that a program of the user's own gets its numbers, and outcomes that it takes."""
+    """Check that the user's own program gets its numbers, and outcomes that it accepts."""
     own, ends = program(FAMILIES[name]), declared.schema.target.ends
     assert own is not None
     if sorted(use.data) != sorted(own.numbers):
         raise refusal(file, f"{where}.data", sorted(use.data), [f"those that the program declares: {own.numbers}"])
     if own.inputs or isinstance(use.upper, str):
-        allowed = "none: of the columns of a confidential file a program gets the outcome and the design"
+        allowed = "none: a program gets the outcome and the design, and no other columns of a confidential file"
         raise refusal(file, f"{where}.inputs", sorted({*own.inputs, *use.inputs}), [allowed])
     if ends[0] < use.lower or ends[1] > use.upper:
         given = f"{use.lower:g} to {use.upper:g}"
@@ -170,7 +170,7 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
 
 
 def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer]) -> None:
-    """Check that the family takes all declared values, that histograms have the declared bounds, and that strict claims apply."""
+    """Check that the family accepts all declared values, histograms have the declared bounds, and strict claims apply."""
     low, high = declared.schema.target.ends
     shares = np.linspace(0, 1, TRIED)
     shares = np.concatenate([shares, np.modf(shares * math.sqrt(2))[0]])  # bounds cannot make these all whole
@@ -178,7 +178,7 @@ def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(inside if declared.schema.target.type == "number" else np.round(inside)):
         ends = f"{study.family}, with outcomes declared from {low:g} to {high:g}"
-        raise refusal(study.file, "family", ends, [f"a family of these values; this one takes {allowed.what}"])
+        raise refusal(study.file, "family", ends, [f"a family for these values; this one accepts {allowed.what}"])
     neighbours = declared.schema.neighbours
     for synthesizer in study.expanded.synthesizers.values():
         if MECHANISMS[synthesizer.mechanism].strict and strict_claim(synthesizer, neighbours) is None:
@@ -237,20 +237,20 @@ def fit(
         executable: the compiled Stan program of the family.
         ids: ids of the synthesizers to fit.
         sampler: settings of the sampler.
-        keep: stores noisy tables as soon as they are drawn: they are paid for, whatever happens after.
+        keep: stores noisy tables as soon as they are drawn: their epsilon is spent, whatever happens afterwards.
 
     Returns:
         Candidates by id, without those that are parents only.
 
     Raises:
-        DataError: the family cannot take the outcomes, or a release cannot use a mechanism.
+        DataError: the family does not accept the outcomes, or a release cannot use a mechanism.
     """
     check_outcomes(declared, study, records)
     chain, failed = study.chain(ids), dict[str, str]()
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
         if mechanism.selects or mechanism.staged or (mechanism.fits_public and mechanism.name != FITTED):
-            raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is for studies: a release draws no noise for it yet")
+            raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is only for studies: a release cannot draw its noise yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
     posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved, keep)
     results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate", published=with_safe_noise)
@@ -264,22 +264,22 @@ def fit(
 
 
 def check_outcomes(declared: Declared, study: StudySetup, records: Records) -> None:
-    """Check that a family takes the outcomes of some records.
+    """Check that a family accepts the outcomes of some records.
 
     Raises:
-        DataError: it does not take one.
+        DataError: it does not accept one.
     """
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(records.x):
-        raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
+        raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not accept: it accepts {allowed.what}")
 
 
 @dataclass(frozen=True)
 class ReleasePosteriors(StanPosteriors):
-    """Posteriors of a release: a fit to public tables has a program of its own, and is tried again where it fails."""
+    """Posteriors of a release: a fit to public tables uses its own program, and is tried again if it fails."""
 
     keep: Callable[[PublicTables], None] | None = None
-    """Stores public tables as soon as they are drawn; None for tables that nothing is paid for."""
+    """Stores public tables as soon as they are drawn; None for tables that spend no epsilon."""
 
     def given_public(self, request: PublicRequest) -> Fit:
         """Fit to public tables that passed the gate of diagnostics.
@@ -300,9 +300,9 @@ class ReleasePosteriors(StanPosteriors):
 
 
 def secretly_moved(inits: StanData) -> StanData:
-    """Move a starting point at random: Stan's seed is visible in the list of processes, and the starting point is not.
+    """Move a starting point at random: Stan's seed is visible in the list of processes, but the starting point is not.
 
-    The smallest move is enough, since the number of random numbers that a chain uses depends on where it is.
+    The smallest move is enough, because the number of random numbers that a chain uses depends on where it is.
     """
     generator = np.random.default_rng()
     return {
@@ -312,7 +312,7 @@ def secretly_moved(inits: StanData) -> StanData:
 
 
 def fresh_address(n: int) -> Address:
-    """Address of random streams that nobody can draw again: its root seed is in no file."""
+    """Address of random streams that no one can draw again: its root seed is in no file."""
     return Address(root=secrets.randbits(256), paper=1, scenario=1, n=n, replicate=0)
 
 

@@ -14,7 +14,7 @@ from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
-"""Beginning of a cell that spreadsheets compute; a number with a sign is not one."""
+"""Beginning of a cell that spreadsheets evaluate; a number with a sign does not match."""
 VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
 
 
@@ -25,18 +25,18 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         Result of the check, and lines to print, with counts and without values.
 
     Raises:
-        DataError: the file cannot be read, or has other columns or another number of rows than declared.
+        DataError: the file cannot be read, or its columns or number of rows differ from the declared ones.
     """
     checked = check_file(declared)
     path = declared.folder / VIOLATIONS
     private_folder(path.parent)
     path.unlink(missing_ok=True)
-    lines = ["CONFIDENTIAL: the counts below are of the data."] if checked.violations or checked.warnings else []
+    lines = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or checked.warnings else []
     if checked.violations:
         cases = checked.cases.assign(**{name: checked.cases[name].map(_harmless) for name in ("column", "value")})
         write_private(path, cases.to_csv(index=False, lineterminator="\n"))
         lines += [f"{declared.schema.file}: {violation.sentence()}" for violation in checked.violations]
-        lines += [f"Which rows and values they are is in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
+        lines += [f"The rows and values are listed in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
     lines += [f"Warning: {warning}" for warning in (*checked.warnings, *overlapping(declared.folder, checked.content))]
     lines += [f"Warning: a release would be refused: {problem}" for problem in release_problems(declared)]
@@ -44,7 +44,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
 
 
 def release_problems(declared: Declared) -> list[str]:
-    """List what a release would be refused for, where its settings are filled in; nothing of the file is used."""
+    """List the problems for which a release would be refused, if its settings are filled in; the file is not used."""
     path = declared.folder / RELEASE
     if not path.exists() or any(undeclared(load_yaml(path))):
         return []

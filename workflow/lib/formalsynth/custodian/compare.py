@@ -38,11 +38,11 @@ def compare(declared: Declared) -> list[str]:
         Lines to print, without anything from the data.
 
     Raises:
-        ConfigError: something is not declared yet, or not allowed.
+        ConfigError: a declaration is missing or not allowed.
         DataError: the file cannot be used, or there is no CmdStan.
     """
     tried = _try_tables if load_yaml(declared.folder / RELEASE).get("synthesizer") == TABLES else _try_study
-    read_comparisons(declared.folder)  # a damaged ledger stops a comparison before it takes any time
+    read_comparisons(declared.folder)  # a damaged ledger stops a comparison before it takes time
     tried(declared)
     return [
         f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",

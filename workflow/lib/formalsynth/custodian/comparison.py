@@ -27,7 +27,7 @@ EXPOSED = 10
 """Number of listed records with the largest risk."""
 LEVEL = 0.95
 ALIKE = 0.02
-"""Difference of two max-ECDF below which they count as alike, and of the level of a quantile below which it is kept."""
+"""Difference of two max-ECDF values below which they count as alike, and of a quantile's level below which it is kept."""
 NEAR = 0.1
 """Relative difference of a coefficient below which it is kept, however many rows the file has."""
 
@@ -85,7 +85,7 @@ class CandidateSummary:
 
     @property
     def shown(self) -> float:
-        """Larger one of the claimed and the audited epsilon."""
+        """Larger of the claimed and the audited epsilon."""
         if self.audited is None or not self.audited.done:
             return self.epsilon
         return self.predictors + max(self.claim, self.audited.epsilon)
@@ -176,10 +176,10 @@ def _coefficients(
 def combined(estimates: Array, variances: Array) -> tuple[Array, Array]:
     """Combine estimates and variances (m, k) of m synthetic sets, each from a posterior draw of its own, as a release does.
 
-    With U the variance of an estimate from the file, the draw of a set adds U, as its posterior is as wide as the estimate is
-    uncertain, and drawing the values of the set adds U again: the mean over the sets has the variance U + 2 U / m. The variance
-    between the sets estimates 2 U, poorly for small m; it is less where predictors are those of the file, and more where weights
-    widen the posterior. Taken as at least 2 U, the interval is never shorter than it has to be.
+    Let U be the variance of an estimate from the file. The draw of a set adds U, because its posterior is as wide as the estimate
+    is uncertain. Drawing the values of the set adds U again: the mean over the sets has the variance U + 2 U / m. The variance
+    between the sets estimates 2 U, poorly for small m; it is smaller if predictors are those of the file, and larger if weights
+    widen the posterior. It is taken as at least 2 U, so the interval is never shorter than it has to be.
 
     Sources: Raab, Nowok and Dibben (2016), Journal of Privacy and Confidentiality 7(3), for 1 + 2 / m; Reiter (2003), Survey
     Methodology 29, 181-188, for the variance between the sets.
@@ -195,7 +195,7 @@ def _interval(estimate: Array, variance: Array) -> list[tuple[float, float]]:
 
 
 def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Share of two intervals that they have in common, averaged over the two; below 0 where they lie apart.
+    """Share of two intervals that they have in common, averaged over the two; below 0 where they are disjoint.
 
     Source: Karr et al. (2006), The American Statistician 60, 224-232.
     """
@@ -207,8 +207,9 @@ def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
 def recommend(compared: Sequence[CandidateSummary], ceiling: float | None) -> Recommendation | None:
     """Choose the candidate with the best utility among those under the ceiling; None if there is none.
 
-    One of which the audit shows more than is claimed is not recommended. Those that lose the fewest declared analyses come first;
-    of these, among candidates that are alike in utility, the one whose guarantee is for every file, then that with less epsilon.
+    A candidate for which the audit found more than it claims is not recommended. Those that lose the fewest declared analyses
+    come first; of these, among candidates that are alike in utility, the one whose guarantee is for every file, then the one with
+    the smaller epsilon.
     """
     limit = math.inf if ceiling is None else ceiling
     fitting = [summary for summary in compared if not summary.reason and summary.epsilon <= limit]
@@ -249,28 +250,28 @@ def _reason(
     chosen: CandidateSummary, possible: Sequence[CandidateSummary], refuted: Sequence[CandidateSummary], best: float, limit: str
 ) -> str:
     if len(possible) == 1:
-        reason = f"It is the only candidate{limit or ' that came through'}"
+        reason = f"It is the only candidate{limit or ' that succeeded'}"
         reason += f" (max-ECDF {chosen.ecdf_max:.3f})" + (", and its guarantee is for every file." if chosen.pure else ".")
     else:
         reason = (
-            f"Of the {counted(len(possible), 'candidate')}{limit}, none is clearly nearer to the file (max-ECDF "
+            f"Of the {counted(len(possible), 'candidate')}{limit}, none is clearly closer to the file (max-ECDF "
             f"{chosen.ecdf_max:.3f}, the best has {best:.3f}), "
         )
         reason += (
             "and its guarantee is for every file." if chosen.pure else f"and it needs the least epsilon, {chosen.epsilon:.3g}."
         )
     for summary in refuted:
-        reason += f" {summary.id} is out: it claims {summary.epsilon:.3g}, and the audit found at least {summary.shown:.3g}."
+        reason += f" {summary.id} is excluded: it claims {summary.epsilon:.3g}, but the audit found at least {summary.shown:.3g}."
     return reason
 
 
 def _weakness(chosen: CandidateSummary) -> str:
     if chosen.fitted:
-        return "It keeps what the family has of the outcome and its relation to the predictors; what no such family has is lost."
+        return "It keeps what the family can describe of the outcome and its relation to the predictors; everything else is lost."
     if chosen.noisy:
         return (
-            "It knows nothing of the predictors: what the outcome has to do with them is lost. "
-            "Inside a bin the values are spread evenly, so details narrower than a bin are lost, too."
+            "It ignores the predictors: the outcome's relation to them is lost. "
+            "Inside a bin, values are spread evenly, so details narrower than a bin are lost, too."
         )
     if chosen.pure:
         return f"{SAMPLER} Each further synthetic set costs as much again. {_audit_of(chosen)}"

@@ -29,7 +29,7 @@ CELLS = 100_000
 
 
 def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame, candidate: Candidate) -> Crossed:
-    """Draw the noise and choose the posterior draws of a release: nothing else of the rows is used afterwards.
+    """Draw the noise and choose the posterior draws of a release: nothing else from the rows is used afterwards.
 
     Args:
         schema: declarations of the file.
@@ -38,7 +38,7 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
         candidate: a fitted candidate.
 
     Raises:
-        DataError: something that it needs is not declared, it failed, or its noise is not safe.
+        DataError: a declaration that it needs is missing, the candidate failed, or its noise is not safe.
     """
     check_draft(schema, draft)
     if candidate.reason:
@@ -64,7 +64,7 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
 
 
 def crossed_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> Crossed:
-    """Count all columns of a release, with noise: nothing else of the rows is used afterwards."""
+    """Count all columns of a release, with noise: nothing else from the rows is used afterwards."""
     return Crossed(rows_of(schema, config, len(table)), config.sets, measured(schema, table, config.ceiling))
 
 
@@ -77,7 +77,7 @@ def _noisy(
 
 
 def fitted_part(schema: Schema, public: PublicTables) -> Part:
-    """Noisy table of the outcome, by the predictor where there is one."""
+    """Noisy table of the outcome, by the predictor if there is one."""
     (table,) = public.noisy.outcome
     columns, sensitivity = (*schema.predictors, schema.outcome), SENSITIVITY[schema.neighbours]
     epsilon = sensitivity / public.scale
@@ -133,7 +133,7 @@ def check_claim(schema: Schema, config: ReleaseConfig, candidate: Candidate) -> 
     """Check that a fitted candidate claims no more than the declared ceiling.
 
     Raises:
-        DataError: it does.
+        DataError: it claims more.
     """
     if not with_predictors(schema, config, candidate.per_release(config.sets)) <= config.ceiling * ROUNDING:
         raise DataError(
@@ -143,7 +143,7 @@ def check_claim(schema: Schema, config: ReleaseConfig, candidate: Candidate) -> 
 
 
 def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
-    """Check, without the file, that everything is declared from which sets are drawn.
+    """Check, without the file, that everything needed to draw the sets is declared.
 
     Raises:
         DataError: something is missing, or the predictors cannot be drawn.
@@ -153,13 +153,13 @@ def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
         return
     if len(schema.synthesized) < len(schema.predictors):
         raise DataError(
-            "schema.yaml: columns: some predictors are as_is and some synthesized; allowed: all of one kind, since what is drawn "
+            "schema.yaml: columns: some predictors are as_is and some synthesized; allowed: all of one kind, since drawn values "
             "cannot belong to the rows of a file. Suppress one of the kinds"
         )
     if draft.predictors_epsilon is None:
         raise DataError("release.yaml: predictors_epsilon: is missing; it is the budget of the noisy table of the predictors")
     if (cells_of_table := math.prod(column.width for column in schema.synthesized.values())) > CELLS:
-        raise DataError(f"schema.yaml: columns: the synthesized ones have {cells_of_table} cells; allowed: up to {CELLS}")
+        raise DataError(f"schema.yaml: columns: the synthesized columns have {cells_of_table} cells; allowed: up to {CELLS}")
 
 
 def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
@@ -171,10 +171,10 @@ def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> 
     if schema.hides_rows and draft.rows is None:
         raise DataError(
             "release.yaml: rows: is missing; where neighbours is add_remove, or rows with a missing value or an outcome of 0 are "
-            "dropped, the number of used rows is confidential: give the number of rows that each synthetic set is to have"
+            "dropped, the number of used rows is confidential: give the number of rows for each synthetic set"
         )
 
 
 def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, used: int) -> int:
-    """Rows of each set: where the number of used rows is confidential, a declared number in its place."""
+    """Rows of each set: as many as the used rows, or a declared number where that is confidential."""
     return int(draft.rows or 0) if schema.hides_rows else used

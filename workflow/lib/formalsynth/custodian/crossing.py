@@ -1,4 +1,4 @@
-"""The crossing: one text file with all that leaves the confidential side of a release.
+"""The crossing: one text file with everything that leaves the confidential side of a release.
 
 The public side computes the whole release from it, from the public declarations, and from columns that are released as they are.
 """
@@ -30,12 +30,12 @@ from formalsynth.runtime.files import checksum, write_text
 CROSSING, DECLARATIONS, AS_IS = "crossing.yaml", "declarations.yaml", "as_is.csv"
 """Files of a crossing: the numbers, the declarations, and the columns that are released as they are."""
 NOISY = (
-    "Whole numbers with discrete Laplace noise: those of neighbours differ by at most {sensitivity:g} in all, so that noise of "
+    "Whole numbers with discrete Laplace noise: those of neighbours differ by at most {sensitivity:g} in total, so noise of "
     "scale {scale:g} costs epsilon {epsilon:g}."
 )
 DRAWN = "One posterior draw for each set; {draws} cost the claim of the mechanism, as far as a sampler follows its posterior."
 FIT = "One posterior draw for each set, computed from the noisy tables of this file and from nothing else: no further epsilon."
-"""Reasons why numbers may leave."""
+"""Reasons why numbers may leave the confidential side."""
 FIT_PART = "outcome for the fit"
 """Name of the noisy table to which a family is fitted."""
 REHEARSED = "made up"
@@ -47,7 +47,7 @@ ROUNDING = 1 + 1e-9
 
 
 def _flat(value: Any) -> Any:
-    """Join the rows of a table, as the file has them."""
+    """Join the rows of a table into one list."""
     if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
         return [number for row in value for number in row]
     return value
@@ -74,7 +74,7 @@ class Part(Model):
     scale: float = Field(gt=0, allow_inf_nan=False)
     """Scale of the noise of each number."""
     reason: Line
-    """Why it may leave."""
+    """Reason why it may leave the confidential side."""
     largest: int = Field(1, ge=1)
     """Largest amount by which a row changes the one number to which it adds."""
     shape: tuple[int, ...]
@@ -96,7 +96,7 @@ class ReleasedDraws(Model):
     epsilon: Finite | None
     """Cost of all draws for the declared neighbours; None where it is confidential, at most the ceiling."""
     reason: Line
-    """Why they may leave."""
+    """Reason why they may leave the confidential side."""
     parameters: dict[str, tuple[Annotated[tuple[Finite, ...], BeforeValidator(_flat)], ...]]
     """Values of each parameter, a row for each draw."""
     shapes: dict[str, tuple[int, ...]]
@@ -111,12 +111,12 @@ class ReleasedDraws(Model):
 
 
 class Unchanged(Model):
-    """Columns that are released as they are in the file, in a file of their own, outside the guarantee."""
+    """Columns that are released as they are in the file, in a separate file, outside the guarantee."""
 
     columns: tuple[str, ...]
     rows: int
     unique: int
-    """Rows that no other row equals in these columns."""
+    """Number of rows that no other row equals in these columns."""
     sha256: str
 
 
@@ -125,15 +125,15 @@ class Earlier(Model):
 
     entries: int = Field(0, ge=0)
     epsilon: float = Field(0.0, ge=0)
-    """Their epsilon together."""
+    """Sum of their epsilons."""
     mixed: bool = False
-    """True if they have other kinds of guarantee or neighbours than this release."""
+    """True if their kinds of guarantee or neighbours differ from those of this release."""
     budgets: tuple[float, ...] = ()
-    """Budgets that were declared one after the other, the present one last; empty in a rehearsal."""
+    """Budgets that were declared one after the other, the current one last; empty in a rehearsal."""
 
 
 class Crossing(Model):
-    """All that leaves the confidential side of a release."""
+    """Everything that leaves the confidential side of a release."""
 
     statement: Line
     """The guarantee, or that there is none."""
@@ -141,13 +141,13 @@ class Crossing(Model):
     """Version of this format."""
     date: str = Field(pattern=pattern("date"))
     software: dict[Identifier, Annotated[str, Field(pattern=pattern("version"))]]
-    """Versions of the software with which the public side was run."""
+    """Versions of the software that ran the public side."""
     declarations: str = Field(pattern=pattern("sha256"))
     """Sha256 of the file of declarations."""
     files: dict[str, str] = Field(default_factory=dict)
     """Sha256 of each file of the user's own code, by name."""
     seed: str = Field(pattern=pattern("sha256"))
-    """Seed of the public side, drawn by the operating system: it has nothing to do with the data or the noise."""
+    """Seed of the public side, drawn by the operating system: it is independent of the data and the noise."""
     rows: int = Field(ge=1)
     """Rows of each synthetic set."""
     audit: Audit
@@ -181,7 +181,7 @@ class Declarations(Model):
     guarantee: Line
     """Kind of guarantee for the declared neighbours."""
     parameters: dict[str, float]
-    """Parameters of the mechanism, where its guarantee is a strict one."""
+    """Parameters of the mechanism, where its guarantee is strict."""
     claim: float | None = None
     """Epsilon of the outcomes in all sets where it is known without the file; None where it is confidential."""
     family: str | None = None
@@ -192,7 +192,7 @@ class Declarations(Model):
 
     @property
     def proven(self) -> bool:
-        """True if the guarantee is a strict one of a mechanism of the package."""
+        """True if the guarantee is strict and the mechanism is one of the package."""
         return self.pure and self.own_mechanism is None
 
     @property
@@ -203,7 +203,7 @@ class Declarations(Model):
 
     @property
     def pure(self) -> bool:
-        """True if the guarantee is a strict one."""
+        """True if the guarantee is strict."""
         return self.guarantee in STRICT_KINDS
 
     @property
@@ -213,7 +213,7 @@ class Declarations(Model):
 
     @property
     def fitted(self) -> bool:
-        """True if the draws are those of a family that is fitted to noisy tables."""
+        """True if the draws come from a family that is fitted to noisy tables."""
         return self.mechanism == FITTED
 
     @property
@@ -228,7 +228,7 @@ def text_of(model: Crossing | Declarations) -> str:
 
 
 def part_text(statement: str, part: Part) -> str:
-    """Write noisy counts as YAML, as a crossing has them, below a statement on their guarantee."""
+    """Write noisy counts as YAML, in the format of a crossing, below a statement on their guarantee."""
     return _written({"statement": statement, "tables": [part.model_dump(mode="json")]})
 
 
@@ -260,8 +260,8 @@ def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
         crossing = validated(Crossing, load_yaml(folder / CROSSING), folder / CROSSING)
         declarations = validated(Declarations, load_yaml(folder / DECLARATIONS), folder / DECLARATIONS)
         for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
-            if text_of(model).encode() != (folder / name).read_bytes():  # as text, line ends of other kinds would be equal
-                raise DataError(f"{folder / name}: has content that its fields do not explain: comments, spaces or other writing")
+            if text_of(model).encode() != (folder / name).read_bytes():  # compared as text, different line ends would be equal
+                raise DataError(f"{folder / name}: has content that its fields do not explain: comments, spaces or other marks")
     except (ConfigError, UnicodeDecodeError) as error:
         raise DataError(str(error)) from error
     if problem := next(_problems(folder, crossing, declarations), None):
@@ -276,40 +276,40 @@ def _problems(folder: Path, crossing: Crossing, declarations: Declarations) -> I
     yield from _wrong_files(folder, crossing, declarations)
     yield from _wrong_settings(crossing, declarations)
     if crossing.statement != statement_of(declarations, crossing.audit):
-        yield "statement: is not what the declarations and the audit say"
+        yield "statement: does not follow from the declarations and the audit"
     released, ceiling = declarations.schema_.released, declarations.release.ceiling
     for part in crossing.tables:
         yield from _wrong_noise(part, declarations)
         if math.prod(part.shape) != len(part.numbers) or len(part.shape) != len(part.columns):
-            yield f"tables: {part.name}: its numbers or columns do not have its shape"
+            yield f"tables: {part.name}: its numbers or columns do not match its shape"
         if unknown := [column for column in part.columns if column not in released]:
-            yield f"tables: {part.name}: {unknown[0]} is no released column"
+            yield f"tables: {part.name}: {unknown[0]} is not a released column"
     if crossing.known > ceiling * ROUNDING:
         yield f"its parts cost {crossing.known:g}, more than the declared ceiling of {ceiling:g}"
     if crossing.draws and crossing.draws.reason != drawn_reason(declarations.release.sets, declarations.fitted):
         yield "draws: reason: is not that of posterior draws"
     if crossing.draws and declarations.fitted and crossing.draws.epsilon != 0:
-        yield "draws: epsilon: is not 0, and they are computed from the tables"
+        yield "draws: epsilon: is not 0, but they are computed from the tables"
     if crossing.draws and {len(rows) for rows in crossing.draws.parameters.values()} != {declarations.release.sets}:
-        yield "draws: their number is not that of the sets"
+        yield "draws: their number is not the number of sets"
 
 
 def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
-    """List contradictions between what is declared and what a crossing has of it."""
+    """List contradictions between the declarations and the settings in a crossing."""
     schema, release = declarations.schema_, declarations.release
     if declarations.noisy and crossing.audit != "none":
-        yield f"audit: is {crossing.audit}, and noisy counts are not audited"
+        yield f"audit: is {crossing.audit}, but noisy counts are not audited"
     declared = release.rows if schema.hides_rows else crossing.unchanged.rows if crossing.unchanged else schema.rows
     if crossing.rows != declared:
-        yield "rows: is not the number of rows that is declared"
+        yield "rows: is not the declared number of rows"
     if crossing.rows * release.sets > MOST_RELEASED:
         yield f"rows: are more than {MOST_RELEASED} in all sets together"
     if not crossing.draws and (declarations.family or declarations.own):
-        yield "draws: are missing, and the declarations have a family or code for them"
+        yield "draws: are missing, but the declarations have a family or code for them"
     if not crossing.earlier.entries and (crossing.earlier.epsilon or crossing.earlier.mixed):
-        yield "earlier: has an epsilon or kinds of guarantee, and no entries"
+        yield "earlier: has an epsilon or kinds of guarantee, but no entries"
     if not _is_date(crossing.date):
-        yield "date: is no date"
+        yield "date: is not a date"
     if crossing.earlier.budgets and crossing.earlier.budgets[-1] != release.budget:
         yield "earlier: budgets: the last one is not the declared budget"
 
@@ -344,7 +344,7 @@ def statement_of(declarations: Declarations, audit: Audit) -> str:
     """First line of a crossing: its guarantee, or that there is none."""
     ceiling = declarations.release.ceiling
     unchanged = [name for name, column in declarations.schema_.released.items() if column.release == "as_is"]
-    outside = f" Nothing is promised for {', '.join(unchanged)}, in which neighbours are the same." if unchanged else ""
+    outside = f" Nothing is promised for {', '.join(unchanged)}, in which neighbours do not differ." if unchanged else ""
     meaning = declarations.meaning + outside
     if audit == "refuted":
         return f"No guarantee: an audit on this file found a larger loss than the claimed epsilon of {ceiling:g}."
@@ -362,7 +362,7 @@ def _wrong_files(folder: Path, crossing: Crossing, declarations: Declarations) -
         yield "files: are not those of the declarations"
     for name, total in wanted.items():
         if not (folder / name).is_file() or checksum(folder / name) != total:
-            yield f"{name} is missing, or is another file"
+            yield f"{name} is missing, or is a different file"
 
 
 def names(crossing: Crossing) -> list[str]:

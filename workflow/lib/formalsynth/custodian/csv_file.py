@@ -22,7 +22,7 @@ MOST_COLUMNS = 1000
 SAMPLE_BYTES = 1 << 16
 """Number of bytes of a file from which its delimiter is guessed."""
 LARGE, SPEED = 10_000_000, 15_000_000
-"""Bytes of a file whose reading is announced, and bytes that are read in a second, about."""
+"""File size in bytes above which reading is announced, and approximate number of bytes read in a second."""
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 ENDINGS = {
     b"PK\x03\x04": "a spreadsheet or another zip file",
@@ -50,7 +50,7 @@ def guess(path: Path) -> CsvFormat:
     """Guess the format of a file from its first bytes.
 
     Raises:
-        DataError: it is absent, empty, or no text.
+        DataError: it is missing, empty, or not text.
     """
     head = _head(path)
     encoding = _encoding(path, head)
@@ -72,7 +72,7 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     """Read the rows of a file, each value as text without spaces around it.
 
     Raises:
-        DataError: it is absent or empty, is not written as declared, or its rows have different lengths.
+        DataError: it is missing or empty, is not written as declared, or its rows have different lengths.
     """
     import pandas as pd
 
@@ -83,7 +83,7 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     names = _header(path, written)
     try:
         with open(path, encoding=_with_mark(written.encoding), newline="") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore", pd.errors.ParserWarning)  # of lengths of rows, which are checked below
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)  # about lengths of rows, which are checked below
             table = pd.read_csv(
                 file, sep=written.delimiter, dtype=str, keep_default_na=False, na_values=[], skip_blank_lines=True,
                 names=names, header=0, index_col=False, on_bad_lines="error", low_memory=False,
@@ -104,19 +104,19 @@ def _head(path: Path) -> bytes:
     if not path.exists():
         raise DataError(f"{path}: there is no such file; correct the path")
     if not path.is_file():
-        raise DataError(f"{path}: is no file; give the path of a CSV file")
+        raise DataError(f"{path}: is not a file; give the path of a CSV file")
     try:
         with open(path, "rb") as file:
             head = file.read(SAMPLE_BYTES)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}; ask its owner for the right to read it") from None
+        raise DataError(f"{path}: cannot be read: {error.strerror}; ask its owner for permission to read it") from None
     if not head.strip():
         raise DataError(f"{path}: is empty; export it again")
     for mark, what in ENDINGS.items():
         if head.startswith(mark):
             raise DataError(f"{path}: is {what}, not a CSV file; export it as CSV (docs/OWN_STUDY.md has a command for Parquet)")
     if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise DataError(f"{path}: holds zero bytes, which no CSV file has; export it again as CSV in UTF-8")
+        raise DataError(f"{path}: contains zero bytes, which no CSV file has; export it again as CSV in UTF-8")
     return head
 
 
@@ -147,7 +147,7 @@ def _check_written(path: Path, written: CsvFormat) -> None:
         "".encode(written.encoding)
     except LookupError:
         raise DataError(
-            f"{path}: encoding: given {written.encoding!r}, which is none of text; allowed: one such as utf-8 or cp1252"
+            f"{path}: encoding: given {written.encoding!r}, which is not for text; allowed: one such as utf-8 or cp1252"
         ) from None
     except UnicodeError as error:
         raise DataError(_undecodable(path, written.encoding, error)) from None
@@ -168,25 +168,25 @@ def _header(path: Path, written: CsvFormat) -> list[str]:
     odd = [place for place, name in enumerate(names, 1) if not name.isprintable()]
     if odd:
         raise DataError(
-            f"{path}: column {odd[0]} of the header holds a line break or another control character: export it again, with line "
-            "ends that are usual"
+            f"{path}: column {odd[0]} of the header contains a line break or another control character: export it again with the "
+            "usual line ends"
         )
     folded = [name.casefold() for name in names]
     twice = [name for name, fold in zip(names, folded, strict=True) if folded.count(fold) > 1 and name]
     if twice:
         raise DataError(
-            f"{path}: the header has names that are the same, or differ only by capital letters: {listed(twice)}; give each "
-            "column a name of its own"
+            f"{path}: the header has names that are the same, or differ only in capital letters: {listed(twice)}; give each "
+            "column a different name"
         )
     if "" in names:
         raise DataError(f"{path}: column {names.index('') + 1} of the header has no name; give it one")
     if all(_is_number(name) for name in names):
-        raise DataError(f"{path}: the first row holds numbers, not names; put a header with the names of the columns above it")
+        raise DataError(f"{path}: the first row contains numbers, not names; put a header with the names of the columns above it")
     return names
 
 
 def listed(names: Sequence[str]) -> str:
-    """List names of columns, unless some have no letter: then the first row may hold values, and is not shown."""
+    """List names of columns, unless some have no letter: then the first row may contain values, and is not shown."""
     if any(not LETTER.search(name) or _is_number(name) for name in names):
         return "(not shown, since some are numbers: is the first row a header?)"
     return ", ".join(names)
@@ -201,10 +201,10 @@ def _is_number(text: str) -> bool:
 
 
 def _check_lengths(path: Path, written: CsvFormat, names: int) -> None:
-    """Check that each row has as many values as there are names: pandas fills up or cuts some rows without a word.
+    """Check that each row has as many values as there are names: pandas silently fills up or cuts some rows.
 
     Raises:
-        DataError: some rows are shorter or longer, in whatever order.
+        DataError: some rows are shorter or longer, wherever they are.
     """
     short, long = list[int](), list[int]()
     try:
@@ -225,7 +225,7 @@ def _check_lengths(path: Path, written: CsvFormat, names: int) -> None:
     if long:
         raise DataError(
             f"{path}: {_rows_have(long)} more values than the header has names; correct the rows (one that ends with "
-            f"{written.delimiter!r} has a value more), or put values with it in double quotes"
+            f"{written.delimiter!r} has an extra value), or put values with it in double quotes"
         )
 
 
@@ -238,16 +238,16 @@ def _check_table(path: Path, table: pd.DataFrame, written: CsvFormat) -> None:
     if not len(table):
         raise DataError(f"{path}: has a header and no rows; export it again")
     if len(table) > MOST_ROWS:
-        raise DataError(f"{path}: has more than {MOST_ROWS} rows; take a sample of them, or split the file")
+        raise DataError(f"{path}: has more than {MOST_ROWS} rows; use a sample of them, or split the file")
     if table.shape[1] == 1 and any(table.columns[0].count(other) for other in ";\t|"):
         raise DataError(
-            f"{path}: with the delimiter {written.delimiter!r} it has one column only; its header has another one: "
+            f"{path}: with the delimiter {written.delimiter!r} it has only one column; its header has another delimiter: "
             "correct delimiter in schema.yaml"
         )
 
 
 def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
-    where = f" (byte {error.start} of what was read)" if isinstance(error, UnicodeDecodeError) else ""
+    where = f" (byte {error.start} of the part read)" if isinstance(error, UnicodeDecodeError) else ""
     return (
         f"{path}: is not written in {encoding}{where}; declare its encoding in schema.yaml, such as cp1252, or save it in UTF-8"
     )
@@ -256,12 +256,12 @@ def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
 def _unparsed(path: Path, error: str) -> str:
     """Reword an error of a parser, without the values that it may quote."""
     if "field larger" in error:
-        return f"{path}: holds a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
+        return f"{path}: contains a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
     return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"
 
 
 def with_points(text: pd.Series) -> pd.Series:
-    """Numbers with a decimal comma, written with a decimal point; one with a point that does not part thousands is none."""
+    """Write numbers with a decimal point, not a comma; one whose points do not separate thousands is not a number."""
     parted = ~text.str.contains(".", regex=False, na=False) | text.str.fullmatch(THOUSANDS, na=False)
     plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
     return plain.where(parted, "no number")

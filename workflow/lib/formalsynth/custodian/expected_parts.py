@@ -1,4 +1,4 @@
-"""Noisy tables that a release has by its declarations: a crossing with another one, or with another scale, is refused."""
+"""Noisy tables that the declarations of a release require: a crossing with another table or another scale is refused."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ KEYS = ("name", "columns", "epsilon", "scale", "largest", "shape", "reason")
 
 
 def check_parts(crossing: Crossing, declarations: Declarations) -> None:
-    """Compare the parts of a crossing with those that the declarations ask for.
+    """Compare the parts of a crossing with those that the declarations require.
 
     Raises:
-        DataError: a part is missing, or is another one.
+        DataError: a part is missing, or differs.
     """
     if declarations.family == REHEARSED:
         return
     wrong = _wrong_tables if declarations.tables else _wrong_parts
     if name := wrong(crossing.tables, declarations):
-        raise DataError(f"{CROSSING}: tables: {name}: is not what the declarations ask for")
+        raise DataError(f"{CROSSING}: tables: {name}: is not what the declarations require")
 
 
 def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
@@ -32,7 +32,7 @@ def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
     schema = declarations.schema_
     wanted = measured(schema, no_rows(schema), declarations.release.ceiling, lambda counts, epsilon, sensitivity: list(counts))
     if len(parts) != len(wanted):
-        return f"{len(parts)} parts in place of {len(wanted)}"
+        return f"{len(parts)} parts instead of {len(wanted)}"
     pairs = zip(parts, wanted, strict=True)
     return next((part.name for part, other in pairs if any(getattr(part, key) != getattr(other, key) for key in KEYS)), "")
 

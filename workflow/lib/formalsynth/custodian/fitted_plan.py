@@ -22,7 +22,7 @@ FINEST = 30.0
 
 
 def widths(study: StudySetup, records: Records) -> list[str]:
-    """Write a line for each candidate by noisy tables with the expected width of an interval over that without privacy.
+    """Write a line for each candidate with noisy tables: the expected width of an interval relative to that without privacy.
 
     Args:
         study: the candidates.
@@ -44,7 +44,7 @@ def widths(study: StudySetup, records: Records) -> list[str]:
 
 
 def width_factor(study: StudySetup, synthesizer: Synthesizer, records: Records) -> float:
-    """Compute the standard error of the last coefficient over that without privacy, at the parameters of made-up records."""
+    """Compute the last coefficient's standard error relative to that without privacy, at the parameters of made-up records."""
     family, given = FAMILIES[study.family], defaults(MECHANISMS[FITTED].parameters) | dict(synthesizer.parameters)
     declared = tabled(family)
     assert declared is not None

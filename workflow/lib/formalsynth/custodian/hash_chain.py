@@ -26,11 +26,11 @@ class OpenedEntry(Model):
     ledger: str = Field(pattern="^[0-9a-f]{32}$")
     """Name of the ledger, drawn by the operating system."""
     taken_over: bool = False
-    """True for a ledger of an earlier version of this software, whose entries follow."""
+    """True for a ledger from an earlier version of this software, whose entries follow."""
 
 
 class BudgetEntry(Model):
-    """Entry of a budget, the first one that was declared or a changed one."""
+    """Entry of a budget: the first one declared, or a changed one."""
 
     kind: Literal["budget"] = "budget"
     date: str
@@ -87,7 +87,7 @@ def hash_of(line: str) -> str:
 
 
 def added(lines: Sequence[str], entry: Entry) -> list[str]:
-    """Return the lines of a ledger with one entry more."""
+    """Return the lines of a ledger with one more entry."""
     before = hash_of(lines[-1]) if lines else FIRST
     line = json.dumps({"before": before, "entry": entry.model_dump(mode="json")}, sort_keys=True, separators=(",", ":"))
     return [*lines, line]
@@ -97,13 +97,13 @@ def entries_of(lines: Sequence[str]) -> list[Entry]:
     """Read the entries of a ledger.
 
     Raises:
-        ValueError: a line is no entry, or does not follow the line before it.
+        ValueError: a line is not an entry, or does not follow the line before it.
     """
     before, entries = FIRST, []
     for place, line in enumerate(lines):
         read = json.loads(line)
         if not isinstance(read, dict) or set(read) != {"before", "entry"}:
-            raise ValueError(f"line {place + 1} is no entry")
+            raise ValueError(f"line {place + 1} is not an entry")
         if read["before"] != before:
             raise ValueError(f"entry {place + 1} does not follow the one before it: something was edited, deleted or moved")
         entry = _ENTRY.validate_json(json.dumps(read["entry"]), strict=True)
@@ -124,7 +124,7 @@ def taken_over(lines: Sequence[str], opened: OpenedEntry) -> list[str]:
     """Return the lines of an earlier version as those of a ledger with hashes.
 
     Raises:
-        ValueError: a line is no entry.
+        ValueError: a line is not an entry.
     """
     chain = added([], opened)
     for line in lines:
@@ -133,5 +133,5 @@ def taken_over(lines: Sequence[str], opened: OpenedEntry) -> list[str]:
 
 
 def head_of(lines: Sequence[str]) -> str:
-    """Return the head of a ledger, from which a later reader sees that nothing before it was changed."""
-    return f"{len(lines)}:{hash_of(lines[-1])}" if lines else "none, since it has no entry"
+    """Return the head of a ledger, from which a later reader can see that no entry up to it was changed."""
+    return f"{len(lines)}:{hash_of(lines[-1])}" if lines else "none, since it has no entries"

@@ -24,11 +24,11 @@ QUESTIONS = "confidential/questions.txt"
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-", "?")
 MOST_CATEGORIES = 30
 MOST = 0.95
-"""Share of values from which a column counts as numbers or as dates."""
+"""Share of values above which a column counts as numbers or as dates."""
 DATE = r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}.*)?\s*"
 DATES = (
-    "has dates, for which there is no type: a category of each day would have more noise than rows. Make a number of it, such as "
-    "the year or the days since a day that everybody knows, or suppress it."
+    "has dates, for which there is no type: a category for each day would have more noise than rows. Make it a number, such as "
+    "the year or the days since a day that everyone knows, or suppress it."
 )
 RARE = 5
 
@@ -40,13 +40,13 @@ class ColumnGuess:
     name: str
     type: str
     questions: tuple[str, ...]
-    """Questions to its owner; confidential, since they describe the file."""
+    """Questions to its owner; confidential, because they describe the file."""
     identifier: bool = False
-    """True if it may be a name or a number of a person."""
+    """True if it may be a person's name or number."""
 
 
 def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = None) -> list[str]:
-    """Write the folder of a study for a file, with what its owner has to declare left open.
+    """Write the folder of a study for a file, and leave open what its owner has to declare.
 
     Args:
         csv: the file.
@@ -61,7 +61,7 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
         DataError: the file cannot be used, the outcome is not one of its columns, or the folder contains a study.
     """
     if (folder / SCHEMA).exists():
-        raise DataError(f"{folder / SCHEMA}: is there already; delete it, or choose another folder with --to")
+        raise DataError(f"{folder / SCHEMA}: already exists; delete it, or choose another folder with --to")
     _check_name(folder)
     written = guess(csv)
     table = read_text(csv, written)
@@ -124,7 +124,7 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
     if counts.size and counts.index.to_series().str.fullmatch(DATE).mean() > MOST:
         questions = [f"{name}: {DATES}"]
     elif counts.size > MOST_CATEGORIES:
-        questions = [f"{name}: has {counts.size} different values; is it a name or a number of a person? Then suppress it."]
+        questions = [f"{name}: has {counts.size} different values; is it a person's name or number? Then suppress it."]
     else:
         questions = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]
         questions += [
@@ -137,11 +137,11 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
 
 def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool) -> list[str]:
     questions = [
-        f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak. So it is "
-        "with its type (whole or number), which was guessed from the file, and with its decimals: a release shows both."
+        f"{name}: which bounds does everyone know without this file? Do not read them off the data: that is a leak. The same "
+        "applies to its type (whole or number), which was guessed from the file, and to its decimals: a release shows both."
     ]
     if is_unique_number(numbers):
-        questions.append(f"{name}: is a whole number of its own in every row; is it an identifier? Then suppress it.")
+        questions.append(f"{name}: has a different whole number in every row; is it an identifier? Then suppress it.")
     elif is_weight(name, numbers):
         questions.append(f"{name}: {SURVEY_WEIGHT}")
     far = far_above(numbers)
@@ -149,12 +149,12 @@ def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing:
         questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")
     if is_outcome and (numbers == 0).any():
         questions.append(
-            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else? "
+            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they mean something else? "
             "own_zero: true keeps their share."
         )
     if (numbers < 0).any():
         questions.append(
-            f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant? For amounts of both signs take "
+            f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant? For amounts of both signs, use "
             "scale: signed_log with a unit."
         )
     return questions + _missing_question(name, values, missing)
@@ -183,9 +183,9 @@ def _column(guess: ColumnGuess, outcome: str, known: Mapping[str, object]) -> di
 
 def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[ColumnGuess]) -> str:
     lines = [
-        "CONFIDENTIAL: what follows was read from the data. Do not send it to anybody, and do not copy it into a release.",
+        "CONFIDENTIAL: the following was read from the data. Do not send it to anyone, and do not copy it into a release.",
         "",
     ]
-    lines += [f"The file has {len(table)} rows. Is that number public? With neighbours: replace a release shows it."]
-    lines += [f"Who is protected: what is one row, and is each of them in one row only? {NEIGHBOURS}", ""]
+    lines += [f"The file has {len(table)} rows. Is that number public? With neighbours: replace, a release shows it."]
+    lines += [f"Who is protected: what does a row describe, and is each of them in one row only? {NEIGHBOURS}", ""]
     return "\n".join([*lines, *(f"- {question}" for guess in guesses for question in guess.questions), ""])

@@ -78,7 +78,7 @@ def audit_candidates(
         sets: number of sets of the release.
 
     Returns:
-        Results by id, with a reason in place of a missing number; empty if the study has no audit.
+        Results by id, with a reason instead of a missing number; empty if the study has no audit.
 
     Raises:
         ConfigError: the study names a candidate that it does not have.
@@ -92,9 +92,7 @@ def audit_candidates(
     n, exact = len(table), FAMILIES[study.family].program in EXACT
     largest = wished.largest or (LARGEST if exact else LARGEST_SAMPLED)
     if n > largest:
-        sampled = (
-            "" if exact else f"the posterior of {study.family} is not known exactly, so that every neighbour has to be sampled; "
-        )
+        sampled = "" if exact else f"the posterior of {study.family} is not known exactly, so every neighbour has to be sampled; "
         why = f"not audited: {sampled}{n} rows are more than {largest}: internal_audit.largest in study.yaml allows more"
         return {id: AuditResult(math.nan, why) for id in ids}
     universe = joined(records_of(declared.schema, table), records_of(declared.schema, additions(declared.schema, study)))
@@ -135,7 +133,7 @@ def _by_delta(declared: Declared, synthesizers: Sequence[Synthesizer], ids: Sequ
 
 
 def _replay(declared: Declared, study: StudySetup, universe: Records, n: int, executable: Path, ids: Sequence[str]) -> Replay:
-    """Prepare the study for any data set of the universe, with random numbers that nobody can draw again."""
+    """Prepare the study for any data set of the universe, with random numbers that no one can draw again."""
     family, sampler = FAMILIES[study.family], SamplerSettings()
     sampled = None
     if family.program not in EXACT:

@@ -1,8 +1,8 @@
-"""Intervals for declared analyses of noisy tables: the whole way simulated again from the published model.
+"""Intervals for declared analyses of noisy tables, by simulating the whole procedure from the published model.
 
 A replicate draws a file from the model, counts it with noise of the published scale, fits the model to the noisy numbers and
-analyses rows drawn from it: a parametric bootstrap, whose errors contain those of sampling, noise, fit and drawing. It is
-computed from what crossed alone, and costs no epsilon.
+analyses rows drawn from it: a parametric bootstrap, whose errors include those of sampling, noise, fit and drawing. It is
+computed from the crossing alone, and costs no epsilon.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST = 20_000
-"""Most rows of a simulated file."""
+"""Maximum number of rows of a simulated file."""
 SETS = 5
-"""Most synthetic sets of a replicate; further ones make an estimate hardly more precise."""
+"""Maximum number of synthetic sets of a replicate; more would hardly make an estimate more precise."""
 MOST_BIAS = 2.0
-"""Largest bias that is taken out of an estimate, in standard errors."""
+"""Largest bias that is removed from an estimate, in standard errors."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """The way from a file to estimates from its synthetic sets.
+    """Procedure from a file to estimates from its synthetic sets.
 
-    A file of more than :data:`LARGEST` rows is simulated by fewer. Sampling has a variance of order 1 / n and noise one of
-    1 / (n epsilon)^2: with epsilon multiplied by the root of n over the number of simulated rows, errors are larger by that root.
+    A file of more than :data:`LARGEST` rows is simulated with fewer. Sampling has a variance of order 1 / n and noise one of
+    1 / (n epsilon)^2: if epsilon is multiplied by the root of n over the simulated rows, all errors are larger by that root.
     """
 
     schema: PublicSchema
@@ -56,7 +56,7 @@ class Way:
         return min(1.0, LARGEST / self.rows)
 
     def file(self, model: Model, generator: np.random.Generator) -> tuple[Array, Model]:
-        """Draw a file: its estimates (analyses,), and the model that a release of it has."""
+        """Draw a file; return its estimates (analyses,) and the model of its release."""
         rows = model.rows(round(self.rows * self.fraction), generator)
         epsilon = self.epsilon / math.sqrt(self.fraction)
         parts = measured(self.schema, rows, epsilon, functools.partial(simulated_noise, generator))
@@ -67,7 +67,7 @@ class Way:
         return values(self.schema, self.analyses, model.rows(max(round(self.drawn * self.fraction), 2), generator))
 
     def errors(self, model: Model, replicates: int, generator: np.random.Generator) -> tuple[Array, Array]:
-        """Bias and standard error (analyses,) of a release, as they are if the model is the population."""
+        """Bias and standard error (analyses,) of a release, if the model is the population."""
         files, releases = [], []
         for _ in range(replicates):
             of_file, again = self.file(model, generator)
@@ -83,7 +83,7 @@ def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Arra
 
 
 def simulated_noise(generator: np.random.Generator, counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
-    """Add discrete Laplace noise in a simulation, which protects nobody: the difference of two geometric numbers."""
+    """Add discrete Laplace noise in a simulation, which protects no one: the difference of two geometric numbers."""
     more, less = generator.geometric(-math.expm1(-epsilon / sensitivity), (2, len(counts)))
     return [int(number) for number in np.asarray(counts) + more - less]
 
@@ -99,11 +99,11 @@ class Analysed:
     quantile: float
     """Quantile of Student's t for a 95 % interval."""
     reason: str = ""
-    """Why there is no interval; empty where there is one."""
+    """Reason why there is no interval; empty if there is one."""
 
     @property
     def interval(self) -> Interval | None:
-        """95 % interval of the analysis of the population of which the file is a random sample."""
+        """95 % interval for the population of which the file is a random sample."""
         return None if self.reason else Interval(self.estimate - self.bias, self.error, self.quantile)
 
 
@@ -111,7 +111,7 @@ def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np
     """Analyse synthetic sets.
 
     Args:
-        way: the way of the release.
+        way: the procedure of the release.
         model: the model of the release.
         sets: synthetic sets.
         generator: source of randomness.
@@ -135,7 +135,7 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
     if not all(map(math.isfinite, (result.estimate, result.bias, result.error))):
         return "too few rows for it in some simulations"
     if abs(result.bias) > MOST_BIAS * result.error:
-        return "the bias is larger than what the noise leaves certain"
+        return "the bias is larger than the noise can explain"
     if name in {share.name for share in way.analyses.shares} and not 0 <= result.estimate - result.bias <= 1:
         return "too few rows for the noise"
     return lost_relation(way.schema, way.analyses, name)

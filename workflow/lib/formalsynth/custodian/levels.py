@@ -1,4 +1,4 @@
-"""Levels of a column in noisy tables: its categories, or its bins on the declared scale, with 0 apart where that is declared."""
+"""Levels of a column in noisy tables: its categories, or its bins on the declared scale, with a level for 0 if declared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Levels:
     spans: Array
     """(levels, 2) ends of each level on the unit scale of the column; not used for categories."""
     below: int
-    """Levels below 0, where 0 has a level of its own; otherwise -1."""
+    """Number of levels below 0, if 0 has a level of its own; otherwise -1."""
 
     def __len__(self) -> int:
         """Count the levels."""
@@ -40,14 +40,14 @@ class Levels:
 
     @property
     def runs(self) -> list[slice]:
-        """Runs of levels by kind: those below 0, 0 and those above it where 0 has a level of its own, otherwise all."""
+        """Runs of levels by kind: below 0, 0 and above 0 if 0 has a level of its own, otherwise a single run."""
         if self.below < 0:
             return [slice(0, len(self))]
         ends = [0, self.below, self.below + 1, len(self)]
         return [slice(start, end) for start, end in itertools.pairwise(ends) if end > start]
 
     def kinds(self, places: Integers) -> Integers:
-        """Run (n,) of each level; one more for a missing value."""
+        """Index (n,) of the run of each level; the number of runs for a missing value."""
         starts = np.array([run.start for run in self.runs])
         return np.where(places == MISSING, len(starts), np.searchsorted(starts, places, side="right") - 1)
 
@@ -73,7 +73,7 @@ class Levels:
         return np.where(there, place, MISSING).astype(np.int64)
 
     def values(self, places: Integers, shares: Array) -> Array:
-        """Values (n,) of levels, with the share of the way through each level; places are not missing."""
+        """Values (n,) of levels, from the position within each level (0 to 1); places are not missing."""
         if self.column.type == "category":
             return np.array(self.column.categories, dtype=object)[places]
         low, width = self.spans[places, 0], np.diff(self.spans[places], axis=1)[:, 0]

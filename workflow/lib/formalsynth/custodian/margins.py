@@ -16,7 +16,7 @@ ORDER = 3
 STIFFNESSES = np.geomspace(0.01, 1000, 11)
 """Penalties that are tried."""
 LEAST_WEIGHT = 1e-6
-"""Smallest weight of a count, for matrices that can be inverted."""
+"""Smallest weight of a count, so that matrices can be inverted."""
 LEAST = 0.001
 """Smallest fitted count."""
 STEPS, CLOSE = 60, 1e-6
@@ -26,7 +26,7 @@ FINER = 16
 
 
 def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
-    """Shares (levels,) from noisy counts: runs of bins are smoothed as far as the noise asks for, other levels are cut at 0.
+    """Shares (levels,) from noisy counts: runs of bins are smoothed as much as the noise requires, other levels are cut at 0.
 
     Args:
         levels: levels of the column.
@@ -50,7 +50,7 @@ def _remembered(noisy: tuple[float, ...], variance: float) -> Array:
 def smoothed(noisy: Array, variance: float) -> Array:
     """Smooth noisy counts (k,) of adjacent bins.
 
-    Log counts have a penalty on their third differences, so that a tail without counts goes on like that of a lognormal
+    Log counts have a penalty on their third differences, so a tail without counts continues like that of a lognormal
     distribution; with second differences it is far too heavy. They are averaged over stiffnesses by the marginal likelihood
     (Laplace's approximation); the likelihood is normal with the variance of the noise and of the count.
     """
@@ -77,7 +77,7 @@ def smoothed(noisy: Array, variance: float) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _penalty(count: int) -> Array:
-    """Penalties of so many counts, (diagonals, stiffnesses, count), as scipy has banded matrices: the main diagonal last."""
+    """Penalties (diagonals, stiffnesses, count) in scipy's format of banded matrices: the main diagonal last."""
     third = np.diff(np.eye(count), ORDER, axis=0)
     diagonals = np.zeros((ORDER + 1, len(STIFFNESSES), count))
     for k in range(ORDER + 1):
@@ -95,15 +95,15 @@ def _banded(penalty: Array, weight: Array) -> Array:
 
 
 def inside(shares: Array, places: Integers, within: Array) -> Array:
-    """Move values inside bins of equal width so that the density follows adjacent bins: it falls inside a bin of a tail.
+    """Move values inside bins of equal width so that the density follows adjacent bins: in a tail, it falls within each bin.
 
     Args:
         shares: (bins,) shares, interpolated by a monotone distribution function (Fritsch and Carlson 1980).
         places: (n,) bin of each value.
-        within: (n,) share of the way through the bin by probability.
+        within: (n,) position within the bin by probability, from 0 to 1.
 
     Returns:
-        Share (n,) of the way through the bin by width.
+        Position (n,) within the bin by width, from 0 to 1.
     """
     ends = np.concatenate([[0.0], np.cumsum(shares)])
     grid = np.arange(len(shares) * FINER + 1) / FINER
@@ -113,13 +113,13 @@ def inside(shares: Array, places: Integers, within: Array) -> Array:
 
 
 def inside_levels(levels: Levels, shares: Array, places: Integers, within: Array) -> Array:
-    """Move values inside the levels of a column, run by run, see :func:`inside`; those of runs of one or two levels stay.
+    """Move values inside the levels of a column, run by run, see :func:`inside`; values in runs of one or two levels stay.
 
     Args:
         levels: levels of the column.
         shares: (levels,) shares.
         places: (n,) level of each value.
-        within: (n,) share of the way through the level by probability.
+        within: (n,) position within the level by probability, from 0 to 1.
     """
     moved = within.copy()
     for run in levels.smooth:

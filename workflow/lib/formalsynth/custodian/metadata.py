@@ -1,7 +1,7 @@
 """Metadata in the formats of statistical offices, read and written: SmartNoise's YAML and CSVW-EO's JSON.
 
-Both have less than a schema: neither has the treatment of values outside the bounds, nor of predictors in a release. These are
-left open for the user to declare.
+Both contain less than a schema: neither states the treatment of values outside the bounds, nor that of predictors in a release.
+These are left open for the user to declare.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_metadata(path: Path) -> FileMetadata:
     """Read metadata in SmartNoise's or CSVW-EO's format.
 
     Raises:
-        DataError: the file is absent, is neither, or allows a person to be in several rows.
+        DataError: the file is missing, has neither format, or allows a person to be in several rows.
     """
     try:
         is_json = path.suffix in (".json", ".jsonld")
@@ -84,7 +84,7 @@ def _from_smartnoise(tree: Tree, path: Path) -> FileMetadata:
     for _ in range(3):  # collection, schema, table
         inner = list(table.values()) if _is_tree(table) else []
         if len(inner) != 1:
-            raise DataError(f"{path}: holds {len(inner)} collections, schemas or tables in one place; give a file with one table")
+            raise DataError(f"{path}: has {len(inner)} collections, schemas or tables at one level; give a file with one table")
         table = inner[0]
     if not _is_tree(table):
         raise DataError(f"{path}: its table has no columns")
@@ -102,7 +102,7 @@ def _from_csvw(tree: Tree, path: Path) -> FileMetadata:
     schema = tree["tableSchema"]
     listed = schema.get("columns") if _is_tree(schema) else None
     if not isinstance(listed, list) or not all(map(_is_tree, listed)):
-        raise DataError(f"{path}: tableSchema.columns: is missing or something else; allowed: a list of columns")
+        raise DataError(f"{path}: tableSchema.columns: is missing or invalid; allowed: a list of columns")
     columns = {}
     for column in listed:
         given = {"lower": column.get("minimum"), "upper": column.get("maximum")}
@@ -140,7 +140,7 @@ def write_metadata(schema: Schema, path: Path) -> None:
         DataError: the name ends in something else, or the file exists: it may be the schema itself.
     """
     if os.path.lexists(path):
-        raise DataError(f"{path}: is there already; delete it, or choose another name with --to")
+        raise DataError(f"{path}: already exists; delete it, or choose another name with --to")
     if path.suffix == ".json":
         write_text(path, json.dumps(csvw(schema), indent=2, ensure_ascii=False) + "\n")
     elif path.suffix in (".yaml", ".yml"):
@@ -175,7 +175,7 @@ def csvw(schema: Schema) -> dict[str, object]:
 
 
 def _public_rows(schema: Schema, key: str) -> dict[str, object]:
-    """Give the number of rows of the file a key, where it is public."""
+    """Put the number of rows of the file under a key, if it is public."""
     return {} if schema.public.rows is None else {key: schema.public.rows}
 
 

@@ -18,7 +18,7 @@ FINER = 1 + 1e-9
 
 
 def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
-    """Add discrete Laplace noise to counts: epsilon-DP for neighbours whose counts differ by at most the sensitivity in sum.
+    """Add discrete Laplace noise to counts: epsilon-DP for neighbours whose counts differ by at most the sensitivity in total.
 
     Args:
         counts: count of each bin or cell.
@@ -53,7 +53,7 @@ def with_safe_noise(fit: PrivateFit) -> PrivateFit:
 def shares(noisy: Sequence[int], threshold: float = 0.0) -> Array:
     """Convert noisy counts to probabilities: those below a threshold count as 0; uniform if all do.
 
-    A threshold that takes away more than half of the noisy total is not applied, since then hardly anything but noise is left.
+    A threshold that would remove more than half of the noisy total is not applied: hardly anything but noise would be left.
     """
     counts = np.asarray(noisy, dtype=float)
     kept = np.where(counts >= threshold, np.maximum(counts, 0), 0)

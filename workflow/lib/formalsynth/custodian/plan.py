@@ -23,7 +23,7 @@ def plan(declared: Declared) -> list[str]:
         Lines to print.
 
     Raises:
-        ConfigError: something is not declared yet, or not allowed.
+        ConfigError: a declaration is missing or not allowed.
         DataError: there is no CmdStan.
     """
     if load_yaml(declared.folder / RELEASE).get("synthesizer") == TABLES:
@@ -35,7 +35,7 @@ def plan(declared: Declared) -> list[str]:
         f"The dry run worked on {len(table)} made-up rows; {declared.schema.file} was not opened.",
         *(f"{id} failed on made-up rows: {reason}" for id, reason in failed),
         *widths(study, records_of(declared.schema, table)),
-        f"The same on the file will take about {max(seconds, 1):.0f} seconds. What its report will look like: "
+        f"The same on the file will take about {max(seconds, 1):.0f} seconds. An example of its report: "
         f"{declared.folder / DRY_REPORT}",
         f"Next: formalsynth compare {declared.folder}",
     ]
@@ -45,7 +45,7 @@ def _of_tables(declared: Declared) -> list[str]:
     """Simulate releases by noisy tables of all columns.
 
     Raises:
-        ConfigError: something is not declared yet, or not allowed.
+        ConfigError: a declaration is missing or not allowed.
         DataError: an analysis is not possible.
     """
     config = read_release(declared.folder)

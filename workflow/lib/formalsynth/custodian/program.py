@@ -39,7 +39,7 @@ def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
 
     Raises:
         DataError: there is no CmdStan.
-        ConfigError: own code does not keep to its contract.
+        ConfigError: own code breaks its contract.
     """
     family = FAMILIES[study.family]
     with tempfile.TemporaryDirectory() as folder, ended_after():
@@ -74,7 +74,7 @@ def _of_tables(study: StudySetup) -> set[str]:
 
 
 def _start(executable: Path, parameters: Sequence[str], data: StanData) -> StanData:
-    """Let Stan choose a starting point, which the chains of the custodian move in secret.
+    """Let Stan choose a starting point, which the custodian's chains move secretly.
 
     Raises:
         ValueError: Stan finds none.
@@ -86,7 +86,7 @@ def _start(executable: Path, parameters: Sequence[str], data: StanData) -> StanD
 
 
 def _broken(declared: Declared, study: StudySetup, executable: Path) -> list[str]:
-    """List violations of the contract by own code; nothing from the file is used."""
+    """List violations of the contract by own code; the file is not used."""
     if study.use is not None:
         tell(f"Checking {study.program.name} against its contract")
         return broken(FAMILIES[study.family], executable, [study.use])

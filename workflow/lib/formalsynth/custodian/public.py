@@ -44,7 +44,7 @@ PARENT_DEATH_SIGNAL = 1
 """Option of Linux's ``prctl``."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 KERNEL = "Nehalem"
-"""Kernels of OpenBLAS that every x86-64 processor on which numpy runs has; others order sums differently."""
+"""OpenBLAS kernels for every x86-64 processor on which numpy runs; others order sums differently."""
 
 
 def software() -> dict[str, str]:
@@ -54,7 +54,7 @@ def software() -> dict[str, str]:
 
 
 def arithmetic() -> dict[str, str]:
-    """Environment in which numpy computes the same numbers on every processor of a kind: without what only some of them have."""
+    """Environment in which numpy computes the same numbers on every processor of a kind: only features that all have are used."""
     extensions: dict[str, list[str]] = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[assignment]
     beyond = [name for kind in ("found", "not found") for name in extensions.get(kind, [])]
     return {"OPENBLAS_CORETYPE": KERNEL, "NPY_DISABLE_CPU_FEATURES": " ".join(beyond)}
@@ -64,7 +64,7 @@ def compute_release(crossing: Path, to: Path) -> None:
     """Compute a release from a folder with a crossing, in a process of its own.
 
     Args:
-        crossing: folder with the files of the crossing; of other files in it none is used.
+        crossing: folder with the files of the crossing; other files in it are not used.
         to: the folder to fill; it exists and is empty.
 
     Raises:
@@ -81,11 +81,11 @@ def compute_release(crossing: Path, to: Path) -> None:
             command, env=environment, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
     if ran.returncode:
-        raise DataError(ran.stderr.strip().splitlines()[-1] if ran.stderr.strip() else "the public side ended without a word")
+        raise DataError(ran.stderr.strip().splitlines()[-1] if ran.stderr.strip() else "the public side ended without a message")
 
 
 def _compile(crossing: Path, to: Path) -> list[str]:
-    """Compile the Stan program of a crossing, which is public, before the process is confined: compilers read much of a system.
+    """Compile the Stan program of a crossing, which is public, before the process is confined: compilers read many system files.
 
     Returns:
         Folders with libraries that the program needs.
@@ -104,7 +104,7 @@ def _compile(crossing: Path, to: Path) -> list[str]:
 
 
 def main(crossing: str, to: str, *tools: str) -> int:
-    """Fill a folder from the crossing in another one; the process can open nothing else but software."""
+    """Fill a folder from the crossing in another one; except for software, the process can open nothing else."""
     os.umask(0o077)
     _end_with_parent()
     try:
@@ -117,7 +117,7 @@ def main(crossing: str, to: str, *tools: str) -> int:
 
 
 def _end_with_parent() -> None:
-    """Let the system end this process when the one that started it was killed."""
+    """Make the system end this process if its parent is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -154,7 +154,7 @@ def fill(folder: Path, to: Path) -> None:
 
 
 def _predictor(folder: Path, declarations: Declarations) -> Predictor | None:
-    """Family of the posterior draws, with the user's own code where it is one of theirs; None for tables alone."""
+    """Family of the posterior draws, with the user's own code if it is one of theirs; None for tables alone."""
     if declarations.family == REHEARSED:
         return MadeUpOutcomes(declarations.schema_.target)
     if declarations.family is None:
@@ -178,7 +178,7 @@ def as_is(folder: Path, crossing: Crossing, declarations: Declarations) -> pd.Da
     """Columns that are released as they are; None for none.
 
     Raises:
-        DataError: they are not what the crossing has of them.
+        DataError: they do not match their description in the crossing.
     """
     import pandas as pd
 
@@ -187,7 +187,7 @@ def as_is(folder: Path, crossing: Crossing, declarations: Declarations) -> pd.Da
     columns = declarations.schema_.columns
     frame = pd.read_csv(folder / AS_IS, dtype=str, keep_default_na=False, encoding="utf-8")
     if list(frame) != list(crossing.unchanged.columns) or len(frame) != crossing.unchanged.rows:
-        raise DataError(f"{folder / CROSSING}: unchanged: {AS_IS} has other columns or another number of rows")
+        raise DataError(f"{folder / CROSSING}: unchanged: {AS_IS} has different columns or a different number of rows")
     if unique_rows(frame) != crossing.unchanged.unique:
         raise DataError(f"{folder / CROSSING}: unchanged: unique: is not the number of rows of {AS_IS} that no other row equals")
     numbers = {name: float for name in frame if columns[str(name)].type != "category"}

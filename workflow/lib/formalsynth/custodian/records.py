@@ -1,4 +1,4 @@
-"""Records with a design from typed rows, by declarations only."""
+"""Records with a design, from typed rows and declarations only."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _coded(column: Column, values: pd.Series) -> list[Array]:
 
 
 def to_unit(column: Column, values: Array) -> Array:
-    """Numbers between the declared bounds as shares of the way from the lower to the upper one, on the declared scale."""
+    """Convert numbers between the declared bounds to positions from 0 (lower bound) to 1 (upper bound), on the declared scale."""
     low, high = column.ends
     if column.scale == "log":
         return np.asarray(np.log(values / low) / np.log(high / low))

@@ -26,11 +26,11 @@ REHEARSED = 1000
 REPLICATES = 20
 """Simulations for the intervals of a rehearsal."""
 BLOCK = 65536
-"""Bytes by which room is tried."""
+"""Number of bytes that are written at a time to check for space."""
 MORE = 4
 """Factor by which a crossing may be longer than that of its rehearsal."""
 LEDGER_BYTES = 65536
-"""Room for the entries of a release in a ledger, and for what is written next to them."""
+"""Bytes for the entries of a release in a ledger, and for files written next to it."""
 SPARE = 1.5
 """Factor by which the rows of a release may be longer than those of its rehearsal."""
 
@@ -48,7 +48,7 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
         rows: rows of each set of the release.
 
     Raises:
-        DataError: something has to be corrected first, or there is no room.
+        DataError: something has to be corrected first, or there is not enough space.
     """
     sets = source.declarations.release.sets
     if rows * sets > MOST_RELEASED:
@@ -76,7 +76,7 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
 
 
 def _check_space(folder: Path, needed: int) -> None:
-    """Check that a crossing and its ledger can be written, by a file of their size: a quota may be below the free space.
+    """Check that a crossing and its ledger can be written, with a file of their size: a quota may be below the free space.
 
     Raises:
         DataError: they cannot.
@@ -85,23 +85,23 @@ def _check_space(folder: Path, needed: int) -> None:
         try:
             with open(scratch / "room", "wb") as file:
                 for _ in range(math.ceil(needed / BLOCK)):
-                    file.write(os.urandom(BLOCK))  # zeros take no room on some disks
+                    file.write(os.urandom(BLOCK))  # zeros take no space on some disks
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise DataError(f"{folder}: has no room for {needed} bytes ({error.strerror}): make room") from error
+            raise DataError(f"{folder}: has no space for {needed} bytes ({error.strerror}): free some space") from error
 
 
 def _check_room(folder: Path, rehearsed: int, rows: int) -> None:
-    """Check that the disk has room for the sets of a release, by those of the rehearsal.
+    """Check that the disk has space for the sets of a release, judging by those of the rehearsal.
 
     Raises:
-        DataError: it has not.
+        DataError: it does not.
     """
     needed = sum(path.stat().st_size for path in folder.glob("*.csv")) / rehearsed * rows * SPARE
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise DataError(
-            f"{folder.parent.parent}: has room for {free / 1e6:.0f} MB, and the release needs about {needed / 1e6:.0f} MB: make "
-            "room, choose another folder with --to, or release fewer sets or rows"
+            f"{folder.parent.parent}: has space for {free / 1e6:.0f} MB, but the release needs about {needed / 1e6:.0f} MB: free "
+            "some space, choose another folder with --to, or release fewer sets or rows"
         )

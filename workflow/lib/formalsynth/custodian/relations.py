@@ -20,7 +20,7 @@ LEAST_EIGENVALUE = 1e-3
 TERMS = 24
 """Terms of the expansion of a covariance in powers of the correlation."""
 SPREADS = np.geomspace(0.1, 1.0, 21)
-"""Standard deviations of latent correlations, of each part of their mixture; smaller ones would bias weak relations."""
+"""Standard deviations of the parts of a mixture for latent correlations; smaller ones would bias weak relations."""
 ROUNDS = 200
 """Rounds in which the weights of the mixture are estimated."""
 GRID = np.linspace(-LIMIT, LIMIT, 389)
@@ -28,11 +28,11 @@ GRID = np.linspace(-LIMIT, LIMIT, 389)
 
 @dataclass(frozen=True)
 class Variable:
-    """A column in pairs, or whether its value is missing."""
+    """Column in pairs, or the kind of its values."""
 
     name: str
     shares: Array
-    """(levels,) shares of its levels among the values that are there."""
+    """(levels,) shares of its levels among the values that are not missing."""
     there: float
     """Share of the rows with a value."""
     ordered: bool
@@ -62,7 +62,7 @@ class Variable:
 
     @functools.cached_property
     def splits(self) -> Array:
-        """Probability (levels - 1,) of each category among it and those after it; of one split for an ordered variable."""
+        """Probability (levels - 1,) of each category among itself and those after it; an ordered variable has one split."""
         if self.ordered:
             return np.array([0.5])
         after = np.cumsum(self.shares[::-1])[::-1]
@@ -137,7 +137,7 @@ def errors(
 
 
 def shrunk(values: Array, errors: Array) -> Array:
-    """Shrink estimates to 0 by their standard errors: posterior means, where a mixture of normal distributions is the prior.
+    """Shrink estimates to 0 by their standard errors: posterior means with a mixture of normal distributions as the prior.
 
     The weights of the mixture are estimated, with a prior of the mass of one estimate, so that a few strong relations among many
     weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
@@ -215,11 +215,11 @@ def _latent(first: Array, second: Array, covariance: float, error: float) -> Lat
 
 
 def completed(matrix: Array, pairs: Sequence[Integers]) -> Array:
-    """Make a positive definite correlation matrix; what was not measured follows from what was, with the largest entropy.
+    """Make a positive definite correlation matrix; unmeasured correlations follow from the measured ones, with the largest entropy.
 
     Args:
         matrix: (d, d) correlations.
-        pairs: places of the splits of each two variables whose correlations were measured.
+        pairs: indices of the splits of each pair of variables whose correlations were measured.
     """
     matrix, measured = positive(matrix), np.eye(len(matrix), dtype=bool)
     for pair in pairs:
@@ -250,7 +250,7 @@ def positive(matrix: Array) -> Array:
 def drawn(
     variables: Sequence[Variable], matrix: Array, rows: int, generator: np.random.Generator
 ) -> Iterator[tuple[Integers, Array]]:
-    """Yield the levels (rows,) of each variable with the share of the way through them, from normal variables."""
+    """Yield the levels (rows,) of each variable with the position within them, from normal variables."""
     normal = generator.standard_normal((rows, len(matrix))) @ np.linalg.cholesky(matrix).T
     start = 0
     for variable in variables:

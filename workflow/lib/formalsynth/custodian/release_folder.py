@@ -1,4 +1,4 @@
-"""Folder of a release: written next to its place, and moved there as a whole."""
+"""Folder of a release: written next to its final place, and moved there in one step."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def check_place(to: Path) -> None:
         DataError: it exists, or cannot be made.
     """
     if os.path.lexists(to):
-        raise DataError(
-            f"{to}: is there already; a release is never written over: move it away, or choose another folder with --to"
-        )
+        raise DataError(f"{to}: already exists; a release is never overwritten: move it away, or choose another folder with --to")
     try:
         with unpublished_folder(to):
             pass
@@ -60,12 +58,12 @@ def unpublished_folder(to: Path) -> Iterator[Path]:
             yield folder
     finally:
         if made:
-            with contextlib.suppress(OSError):  # it holds the release
+            with contextlib.suppress(OSError):  # it contains the release
                 to.parent.rmdir()
 
 
 def publish(folder: Path, to: Path) -> None:
-    """Open a finished folder to everybody, and move it to its place."""
+    """Make a finished folder readable for everyone, and move it to its place."""
     for path in folder.iterdir():
         path.chmod(OPEN_FILE)
     folder.rename(to)
@@ -79,7 +77,7 @@ def differences(release: Path, again: Path) -> Iterator[str]:
     yield from (f"{release / name}: is missing" for name in sorted(wanted - there))
     for name in sorted(there & wanted):
         if not filecmp.cmp(release / name, again / name, shallow=False):
-            yield f"{release / name}: differs from what {CROSSING} explains"
+            yield f"{release / name}: does not follow from {CROSSING}"
 
 
 def write(
@@ -89,7 +87,7 @@ def write(
 
     Args:
         folder: the folder to fill.
-        crossing: what crossed.
+        crossing: the crossing.
         declarations: public declarations.
         predictor: family of the posterior draws.
         as_is: columns that are released as they are.

@@ -12,7 +12,7 @@ from formalsynth.core.words import counted
 from formalsynth.custodian.comparison import CandidateSummary, Recommendation
 from formalsynth.custodian.guarantees import DELTA, guarantee_sentence
 
-CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anybody outside."
+CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anyone outside."
 MADE_UP = "MADE-UP ROWS: nothing here was made from the data."
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 4.5rem auto 3rem; max-width: 62rem; padding: 0 1rem;
@@ -57,7 +57,7 @@ def page(run: TrialInfo, compared: Sequence[CandidateSummary], chosen: Recommend
 
 
 def document(title: str, mark: str, parts: Sequence[str]) -> str:
-    """Write a page from its parts, with a mark that is always seen."""
+    """Write a page from its parts, with a mark that is always visible."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><div class="mark">{mark}</div>'
@@ -84,13 +84,13 @@ def _recommended(run: TrialInfo, chosen: Recommendation | None) -> str:
     if chosen is None:
         limit = "" if run.ceiling is None else f" with an epsilon of at most {run.ceiling:g}"
         return (
-            f"<h2>Recommendation</h2><p>None: no candidate came through{limit}, or the audit found more than is claimed. "
-            "See below why, and change study.yaml.</p>"
+            f"<h2>Recommendation</h2><p>None: no candidate succeeded{limit}, or the audit found more than is claimed. "
+            "See the reasons below, and change study.yaml.</p>"
         )
     return (
         f"<h2>Recommendation: {escape(chosen.id)}</h2><p>Reason: {escape(chosen.reason)}</p>"
         f"<p>Weakness: {escape(chosen.weakness)}</p>"
-        "<p>To choose a candidate after looking at this report is itself a look at the data that no epsilon here pays for.</p>"
+        "<p>Choosing a candidate after reading this report uses the data, and no epsilon here covers that.</p>"
     )
 
 
@@ -142,8 +142,8 @@ def _audit(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
         f"<p>Candidates were run again on data sets that differ in one row, and the releases were compared, for "
         f"{counted(run.sets, 'set')} together, at δ = 0 where a guarantee is for every file and at δ = {DELTA:g} for others. The "
         "largest loss over the neighbours that were tried is a lower bound: one that was not tried may cost more. A claim below "
-        "it does not hold for this file; one above it is not shown to hold. <code>internal_audit</code> in study.yaml has more "
-        "neighbours tried, or leaves the audit out.</p>"
+        "it does not hold for this file; a claim above it is not shown to hold. With <code>internal_audit</code> in study.yaml, "
+        "more neighbours can be tried, or the audit can be left out.</p>"
     )
     head = [
         "candidate",
@@ -172,7 +172,7 @@ def _meaning(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
     head = ["candidate", "epsilon, the larger of both", "at most this sure afterwards"]
     whom = escape(run.protected)
     words = (
-        f"<p>Somebody who knows everything else, and would bet evenly on whether a certain {whom} {what}, can be at most this "
+        f"<p>Someone who knows everything else, and would bet evenly on whether a certain {whom} {what}, can be at most this "
         "sure after seeing the release, as far as the guarantee holds:</p>"
     )
     return f"<h2>What epsilon means for one {whom}</h2>{words}{html_table(head, rows)}"
@@ -191,8 +191,8 @@ def _regressions(compared: Sequence[CandidateSummary]) -> str:
     ]
     head = ["candidate", "regression", "coefficient", "file: from", "to", "synthetic: from", "to", "overlap"]
     note = (
-        "<p>95 % intervals. An overlap of 1 is full agreement; below 0 the intervals lie apart. The synthetic interval of a "
-        "histogram knows neither its noise nor its bins.</p>"
+        "<p>95 % intervals. An overlap of 1 is full agreement; below 0, the intervals are disjoint. The synthetic interval of a "
+        "histogram accounts for neither its noise nor its bins.</p>"
     )
     return f"<h2>Regressions</h2>{note}{html_table(head, rows)}" if rows else ""
 
@@ -214,7 +214,7 @@ def _lost(compared: Sequence[CandidateSummary]) -> str:
         if summary.audited and summary.audited.losses
     ]
     note = (
-        "<p>Of the rows that the audit took out, those whose absence shows most, by their number among the used rows, with the "
-        "audited epsilon of one set.</p>"
+        "<p>Rows that the audit took out and whose absence shows most, by their number among the used rows, with the audited "
+        "epsilon of one set.</p>"
     )
     return f"<h2>Rows whose loss is largest</h2>{note}{html_table(['candidate', 'rows'], rows)}" if rows else ""

@@ -23,27 +23,27 @@ if TYPE_CHECKING:
     import pandera.pandas as pa
 
 LEAST_ROWS = 20
-"""Smallest number of records for a useful synthesis."""
+"""Minimum number of records for a useful synthesis."""
 MANY_ROWS = 500_000
 MANY_PAIRS = 100
 """Number of pairs above which a warning asks to declare those that are needed."""
 FEW_IN_CATEGORY = 5
 FEW_VALUES = 10
-"""Smallest number of different outcomes of a number; fewer look like a category."""
+"""Minimum number of distinct values for an outcome to count as numeric."""
 FAR = 10.0
-"""Distances of the quartiles from the median beyond which a value is far above the rest."""
+"""Distance above the median, in units of that of the upper quartile, beyond which a value is far above the rest."""
 HEAPED = 0.2
 IDENTIFYING = 0.2
-"""Share of different values in the rows above which a suppressed column may be an identifier."""
+"""Number of distinct values as a share of the rows, above which a suppressed column may be an identifier."""
 WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)|wgt$", re.IGNORECASE)
 """Name of a survey weight."""
 SURVEY_WEIGHT = (
-    "looks like a survey weight. No model here uses weights: what is synthesized is the file, not its population. Keep the "
+    "looks like a survey weight. No model here uses weights: the file is synthesized, not its population. Keep the "
     "column only if analysts need it."
 )
 MISSING = "filled in"
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
-"""Number as files have it."""
+"""Number as files write it."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
 
     Args:
         declared: declarations of the file.
-        warn: False for no warnings: what is not needed cannot fail for a reason of the data.
+        warn: False to skip the warnings: a step that is not needed cannot fail because of the data.
 
     Raises:
-        DataError: it cannot be read, or has other columns or another number of rows than declared.
+        DataError: it cannot be read, or its columns or number of rows differ from the declared ones.
     """
     schema = declared.schema
     text = read_text(declared.csv, CsvFormat(schema.encoding, schema.delimiter, schema.decimal))
@@ -113,7 +113,7 @@ def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> Usa
 
     Args:
         declared: declarations of the file.
-        modelled: True if a model is fitted to the rows, which have to be enough for it; noisy counts have no such condition.
+        modelled: True if a model is fitted to the rows, which needs enough of them; noisy counts do not.
         warn: True for the warnings of its rows.
 
     Raises:
@@ -121,9 +121,9 @@ def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> Usa
     """
     checked = check_file(declared, warn)
     if checked.table is None:
-        lines = ["CONFIDENTIAL: the counts below are of the data."]
+        lines = ["CONFIDENTIAL: the counts below come from the data."]
         lines += [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
-        raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check writes down which rows they are."]))
+        raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check lists these rows."]))
     if modelled:
         check_rows(declared.schema, checked.table)
     return UsableFile(checked.table, checked.content, checked.warnings)
@@ -136,7 +136,7 @@ def check_rows(schema: Schema, table: pd.DataFrame) -> None:
         DataError: they are too few, or all have the same outcome.
     """
     if len(table) < LEAST_ROWS:
-        raise DataError(f"{schema.file}: fewer rows can be used than the {LEAST_ROWS} that a model of them needs")
+        raise DataError(f"{schema.file}: fewer rows can be used than the {LEAST_ROWS} that a model needs")
     if table[schema.outcome].nunique() == 1:
         raise DataError(f"{schema.outcome}: has the same value in every row; there is nothing to synthesize")
 
@@ -147,7 +147,7 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
     more = [name for name in text.columns if name not in schema.columns]
     if absent and len(text.columns) == 1:
         raise DataError(
-            f"{file}: has one column with delimiter: {schema.delimiter!r}, and the schema declares {len(schema.columns)}: its "
+            f"{file}: has one column with delimiter: {schema.delimiter!r}, but the schema declares {len(schema.columns)}: its "
             f"first line is {listed(list(text.columns))}. Correct delimiter in the schema"
         )
     if absent:
@@ -156,11 +156,11 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
         )
     if more:
         raise DataError(
-            f"{file}: has columns that the schema does not declare: {listed(more)}; declare them, as suppressed perhaps"
+            f"{file}: has columns that the schema does not declare: {listed(more)}; declare them, perhaps as suppressed"
         )
     if len(text) != schema.rows:
         raise DataError(
-            f"{file}: has {counted(len(text), 'row')}, the schema declares {schema.rows}: is it the whole file, or another one?"
+            f"{file}: has {counted(len(text), 'row')}, but the schema declares {schema.rows}: is it incomplete, or another file?"
         )
 
 
@@ -188,12 +188,12 @@ def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ..
 
 
 def _repeated(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """List the rows of protected persons who are in several, against the declaration, where a column names the persons."""
+    """List rows of protected persons who are in several rows, contrary to the declaration, if a column names the persons."""
     import pandas as pd
 
     name = schema.protected
     rows = text[name][text[name].notna() & text[name].duplicated(keep=False)] if name in text.columns else text.iloc[:0, 0]
-    return pd.DataFrame({"row": rows.index + 1, "column": name, "rule": f"the only one of its {name}", "value": rows.to_numpy()})
+    return pd.DataFrame({"row": rows.index + 1, "column": name, "rule": f"the only row of its {name}", "value": rows.to_numpy()})
 
 
 def _in_several_rows(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
@@ -203,7 +203,7 @@ def _in_several_rows(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
         if column.release == "suppressed" and len(counts) > IDENTIFYING * len(text) and counts.iloc[0] > 1:
             yield (
                 f"{name}: looks like an identifier, and some values are in up to {counts.iloc[0]} rows. If it names a "
-                f"{schema.protected}, rows_each: 1 is false, and so is every epsilon: make one row of each."
+                f"{schema.protected}, rows_each: 1 is false, and so is every epsilon: make one row for each."
             )
 
 
@@ -223,7 +223,7 @@ def is_weight(name: str, values: pd.Series) -> bool:
 
 
 def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
-    """Return the rules of a column; rules on the size of a number skip other values."""
+    """Return the rules of a column; rules on the size of numbers skip values that are not numbers."""
     import pandera.pandas as pa
 
     def rule(holds: Callable[[pd.Series], pd.Series], text: str) -> pa.Check:
@@ -245,9 +245,9 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
 
 
 def numbers(text: pd.Series, schema: Schema) -> pd.Series:
-    """Text as numbers; NaN where it is none.
+    """Convert text to numbers; NaN where it is not a number.
 
-    Each value is read on its own: a parser of whole columns reads an integer otherwise where another row has a fraction or none.
+    Each value is read on its own: a parser of columns reads an integer differently if another row has a fraction or no value.
     """
     plain = with_points(text) if schema.decimal == "," else text
     return plain.where(plain.str.fullmatch(NUMBER, na=False)).astype(float)
@@ -283,27 +283,27 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         are = "is" if dropped == 1 else "are"
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
     if len(table) > MANY_ROWS:
-        yield f"{len(table)} rows take long for a model, which formalsynth plan estimates; noisy tables of all columns do not."
+        yield f"{len(table)} rows take long for a model (formalsynth plan estimates how long), but not for noisy tables."
     pairs = math.comb(len(schema.released), 2)
     if schema.pairs is None and pairs > MANY_PAIRS:
         yield (
             f"pairs is not declared: a release of all columns divides its epsilon among {pairs} pairs of columns, and takes "
-            "long. Declare those that analysts need."
+            "a long time. Declare those that analysts need."
         )
     for first, second in _without_kinds(schema):
         yield (
             f"pairs: {first} with {second} is about rows with a {second} above 0. Declare {first} with {second}{KIND}, too, if "
-            "analysts need who has none."
+            "analysts need to know who has none."
         )
     if len(table) < LEAST_ROWS:
-        yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables keep hardly anything of so few."
+        yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables preserve hardly anything of so few."
     if len(table):
         yield from _outcome_warnings(schema, table[schema.outcome])
         for name, column in schema.predictors.items():
             yield from _predictor_warnings(name, column, table[name])
     if len(schema.predictors) and table.duplicated().any():
         again = int(table.duplicated().sum())
-        yield f"{again} row{'s are' if again != 1 else ' is'} equal to another one: is somebody in the file twice?"
+        yield f"{again} row{'s are' if again != 1 else ' is'} equal to another one: is someone in the file twice?"
 
 
 def _without_kinds(schema: Schema) -> Iterator[tuple[str, str]]:
@@ -317,7 +317,7 @@ def _without_kinds(schema: Schema) -> Iterator[tuple[str, str]]:
 
 
 def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
-    """Warnings of rows that columns released as they are identify, by what they have or by being left out."""
+    """Warn about rows that columns released as they are identify, by their values or by being left out."""
     names = [name for name, column in schema.columns.items() if column.release == "as_is"]
     used = text.index.isin(_used(schema, text).index)
     if not names or not used.any():
@@ -348,7 +348,7 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
     if outcome.nunique() == 1:
         yield f"{name}: has the same value in every row; no model can be fitted to it."
     if 1 < outcome.nunique() < FEW_VALUES:
-        yield f"{name}: has {outcome.nunique()} different values only; the models here are for numbers with many."
+        yield f"{name}: has only {outcome.nunique()} different values; the models here are for numbers with many."
     at_ends = int(outcome.isin([low, high]).sum())
     if at_ends:
         are = "values are at the declared bounds or were" if at_ends != 1 else "value is at a declared bound or was"
@@ -358,7 +358,7 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
         yield f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; they are at the highest risk."
     heap = float(outcome.value_counts(normalize=True).iloc[0])
     if heap > HEAPED:
-        yield f"{name}: one value has a share of {heap:.0%}; a smooth model spreads it over its surroundings."
+        yield f"{name}: one value has a share of {heap:.0%}; a smooth model spreads it over nearby values."
 
 
 def far_above(values: pd.Series) -> int:
@@ -377,16 +377,16 @@ def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterato
             elif number < FEW_IN_CATEGORY:
                 yield (
                     f"{name}: the category {category} is rare: expect poor utility, and high risks where no guarantee holds for "
-                    "every file. To merge it because of this is a choice made from the file."
+                    "every file. Merging it for this reason is a choice based on the file."
                 )
     elif counts.size == 1:
         yield f"{name}: has the same value in every row; suppress it, no model can use it."
     elif is_unique_number(values):
-        yield f"{name}: is a whole number of its own in every row; is it an identifier? Then suppress it."
+        yield f"{name}: has a different whole number in every row; is it an identifier? Then suppress it."
     elif is_weight(name, values):
         yield f"{name}: {SURVEY_WEIGHT}"
     if column.release == "as_is" and counts.size > 0.9 * len(values) and len(values) > LEAST_ROWS:
-        yield f"{name}: nearly every row has a value of its own; released as it is, it identifies everybody in the file."
+        yield f"{name}: nearly every row has a unique value; released as it is, it identifies everyone in the file."
 
 
 def outcomes_of(schema: Schema, table: pd.DataFrame) -> np.ndarray:

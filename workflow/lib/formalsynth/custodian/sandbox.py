@@ -1,7 +1,7 @@
 """Confinement of a process: it reads and writes what it was given, and nothing else.
 
-Landlock, where Linux has it, confines the process and all that it starts. An audit hook of Python confines everywhere what Python
-itself opens, lists, removes, connects or starts.
+Landlock, where Linux has it, confines the process and all that it starts. On every system, an audit hook of Python confines what
+Python itself opens, lists, removes, connects or starts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 PATHS = {
     "os.listdir": (0,), "os.scandir": (0,), "os.chdir": (0,), "shutil.copyfile": (0,), "shutil.copytree": (0,), "glob.glob": (0,)
 }  # fmt: skip
-"""Events of Python's audit that read a path, with the places of the paths among their arguments."""
+"""Python audit events that read a path, with the positions of the paths among their arguments."""
 CHANGES = {
     "os.remove": (0,), "os.rename": (0, 1), "os.mkdir": (0,), "os.rmdir": (0,), "os.link": (0, 1), "os.symlink": (0, 1),
     "os.truncate": (0,), "os.chmod": (0,), "os.chown": (0,), "os.setxattr": (0,), "os.utime": (0,), "shutil.rmtree": (0,),
@@ -50,7 +50,7 @@ def modules() -> list[Path]:
 
 
 def holding(path: Path) -> list[Path]:
-    """Folders with software that hold a path; a confidential file in one of them could be read by a confined process."""
+    """Folders with software that contain a path; a confidential file in one of them could be read by a confined process."""
     whole = path.resolve()
     return [folder for folder in (*software(), PACKAGE.parent.resolve(), *_isolated()) if whole.is_relative_to(folder)]
 
@@ -71,7 +71,7 @@ def confine(readable: Iterable[Path], writable: Iterable[Path]) -> str:
         writable: folders in which it may also write.
 
     Returns:
-        Name of what confines it.
+        Name of the mechanism that confines it.
     """
     written = [path.resolve() for path in writable]
     read = [*software(), *(path.resolve() for path in readable if path.exists()), *written]
@@ -96,7 +96,7 @@ def _hook(read: Sequence[Path], written: Sequence[Path]) -> Refuse:
 
 
 def _check(path: object, allowed: Sequence[str]) -> None:
-    """Check that a path is below an allowed folder; numbers of files that are open already are allowed.
+    """Check that a path is below an allowed folder; descriptors of files that are already open are allowed.
 
     Raises:
         ConfinedError: it is not.

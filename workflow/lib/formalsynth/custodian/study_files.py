@@ -11,7 +11,7 @@ from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.schema import DECLARE
 
 NEIGHBOURS = (
-    "Is it a secret that somebody is in the file (add_remove), or only their values in the file (replace)? The same noise "
+    "Is it a secret whether someone is in the file (add_remove), or only which values they have in it (replace)? The same noise "
     "protects half as much under replace."
 )
 
@@ -55,26 +55,26 @@ file: {file}
 encoding: {encoding}
 delimiter: {delimiter}
 decimal: {decimal}
-missing_values: {missing} # texts for a missing value
-rows: {rows} # how many rows the file has; with neighbours: replace a release shows that number, so it has to be public
+missing_values: {missing} # texts that mark a missing value
+rows: {rows} # number of rows in the file; with neighbours: replace, a release shows it, so it has to be public
 
-# Who is protected: what is one row (person, household, business), and 1 if each of them is in one row only.
+# Who is protected: what a row describes (person, household, business), and 1 if each of them is in one row only.
 protected: {protected}
 rows_each: {declare}
 # {neighbours}
 neighbours: {declare} # add_remove or replace
 
-outside_bounds: {declare} # of numbers outside the declared bounds: clip (set to the nearest bound) or refuse
-missing: {declare} # of rows with a missing value: drop_rows, or refuse; columns with may_be_missing: true are excepted
-zeros: {declare} # of an outcome of 0: keep, drop_rows or refuse
+outside_bounds: {declare} # for numbers outside the declared bounds: clip (set to the nearest bound) or refuse
+missing: {declare} # for rows with a missing value: drop_rows or refuse; columns with may_be_missing: true are exempt
+zeros: {declare} # for an outcome of 0: keep, drop_rows or refuse
 
-# The column that is described first; with another synthesizer than tables, the only one that is made synthetic by a model.
+# The column that is described first; with a synthesizer other than tables, the only one that a model makes synthetic.
 outcome: {outcome}
 
 # Associations to keep, such as [[age, income], [age, "income kind"]]: by default all pairs, each with a smaller share of epsilon.
 # pairs: []
 
-# Types (guesses), bounds, decimals and categories are published: declare what everybody knows without the file. release:
+# Types (guesses), bounds, decimals and categories are published: declare what everyone knows without the file. release:
 #   synthesized: drawn from noisy tables; suppressed: left out; as_is: as in the file, outside the guarantee.
 # More keys, all in docs/OWN_STUDY.md: description, ordered, bins, own_zero, may_be_missing, scale with unit, weight.
 columns:"""
@@ -85,13 +85,13 @@ title: {name}
 authors: ours
 code: [records.py] # how the workflow reads the file
 synthesizers:
-  # Bin counts with noise between declared bounds: a guarantee for every file. Put the declared bounds of the outcome.
+  # Noisy bin counts between declared bounds: a guarantee for every file. Enter the declared bounds of the outcome.
   Histogram: {{ mechanism: perturbed_histogram, parameters: {{ epsilon: 1, low: {declare}, high: {declare}, bins: 50 }} }}
   # The plain posterior, for comparison: the best utility, the largest epsilon.
   Unweighted: {{ mechanism: unweighted }}
   # Records at risk count less in the fit; its epsilon is computed from the data and holds asymptotically.
   Weighted: {{ mechanism: weighted, parents: [Unweighted] }}
-  # The same with a scale that is declared and not read off the data.
+  # The same with a scale that is declared, not computed from the data.
   Declared: {{ mechanism: declared_scale, parents: [Unweighted], parameters: {{ scale: 20 }} }}
 scenarios:
   {name}:
@@ -108,10 +108,10 @@ _RELEASE = """\
 # Settings of the release. Choose both epsilons before you look at any result.
 synthesizer: tables # all columns from noisy tables; or a synthesizer of study.yaml, which is not used otherwise
 sets: 5 # synthetic data sets
-# rows: 3000 # where neighbours is add_remove or rows are dropped, before compare: the rows of each set, chosen without the file
-ceiling: {declare} # the epsilon that this release may claim at most; it is published, so choose it before looking
+# rows: 3000 # where neighbours is add_remove or rows are dropped, before compare: rows of each set, chosen without the file
+ceiling: {declare} # the largest epsilon that this release may claim; it is published, so choose it before looking
 budget: {declare} # the epsilon that all releases from this file may claim together
-# predictors_epsilon: 1 # with another synthesizer than tables, where predictors are synthesized: the budget of their noisy table
+# predictors_epsilon: 1 # with a synthesizer other than tables, where predictors are synthesized: the budget of their noisy table
 title: {declare}
 intended_use: {declare}
 region: {declare}
@@ -119,7 +119,7 @@ sector: {declare} # Technology, Healthcare, Education, Government, Energy or Fin
 licence: {declare}
 curator: {{ name: {declare}, type: Government, contact: {declare} }}
 figure: false # true adds a PNG of the synthetic outcomes
-# Answers of the publisher, for the page with the questions of NIST SP 800-226: collection, access, one_row, epsilon, others.
+# The publisher's answers, for the page with the questions of NIST SP 800-226: collection, access, one_row, epsilon, others.
 answers: {{}}
 # What analysts will do, for the internal report: quantiles of the outcome and linear regressions on released predictors.
 analyses: {{ quantiles: [0.15, 0.5, 0.9], regressions: [] }}

@@ -1,4 +1,4 @@
-"""Public side of a release: synthetic data sets from the numbers that crossed and from declarations, with a public seed."""
+"""Public side of a release: synthetic data sets from a crossing's numbers and from declarations, with a public seed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Crossed:
     tables: tuple[Part, ...] = ()
     draws: ReleasedDraws | None = None
     as_is: pd.DataFrame | None = field(default=None, repr=False)
-    """Columns that are released as they are, in an order of their own; None for none."""
+    """Columns that are released as they are, with rows in another order; None for none."""
 
     def table(self, name: str) -> Part | None:
-        """Table of a name; None if there is none."""
+        """Table with this name; None if there is none."""
         return next((part for part in self.tables if part.name == name), None)
 
 
@@ -55,7 +55,7 @@ class ScaledBins:
 
 @dataclass(frozen=True)
 class MadeUpOutcomes:
-    """Outcomes between the declared bounds, in place of those of a posterior: for a rehearsal."""
+    """Outcomes between the declared bounds instead of those from a posterior, for a rehearsal."""
 
     column: Column
 
@@ -77,10 +77,10 @@ class Outcomes:
 
 
 def outcomes_of(schema: PublicSchema, crossed: Crossed, predictor: Predictor | None) -> Outcomes:
-    """Distribution of the outcomes from what crossed.
+    """Distribution of the outcomes from a crossing.
 
     Bins are equally wide on the declared scale, and noisy counts below the scale of the noise times the log of the number of
-    bins count as 0: clamped at 0 alone, the noise of empty bins would add values, most of them far above the others.
+    bins count as 0: if they were only clamped at 0, the noise of empty bins would add values, most of them far above the others.
 
     Args:
         schema: bounds and scale of the outcome.
@@ -108,7 +108,7 @@ def synthetic_sets(
         schema: public declarations.
         crossed: numbers that crossed.
         predictor: family of the posterior draws.
-        generator: source of randomness, which has nothing to do with the data.
+        generator: source of randomness, independent of the data.
     """
     outcomes, columns, sets = outcomes_of(schema, crossed, predictor), list(schema.released), []
     for k in range(crossed.sets):
@@ -122,13 +122,13 @@ def synthetic_outcomes(
     schema: PublicSchema, predictor: Predictor, draw: Draws, design: Array, generator: np.random.Generator
 ) -> Array:
     """Synthetic outcomes (n,) of one draw, as they are released: inside the declared bounds and rounded as declared."""
-    # the outcomes of the file are not among what the predictions are made from; a program may ask for values within bounds
+    # predictions do not use the outcomes of the file; a program may require values within bounds
     records = Records(np.full(len(design), np.rint(sum(schema.target.ends) / 2)), design)
     return finished(schema, predictor.predict(generator, records, draw)[0])
 
 
 def uses_predictors(schema: PublicSchema, outcomes: Outcomes) -> bool:
-    """Compare synthetic outcomes for two values of the predictors, drawn with the same random numbers."""
+    """Return True if outcomes that are drawn with the same random numbers differ for two values of the predictors."""
     columns, rows = len(names_of(schema)), np.arange(PROBES)
     if columns == 1:
         return False

@@ -1,7 +1,7 @@
 """Several columns under one budget: noisy margins, noisy sums for pairs, and rows drawn from them.
 
 The confidential side counts the levels of each column, and for each declared pair sums the products of scores, all with discrete
-Laplace noise. Scores are middle ranks in the noisy margins, so that they depend on the rows in no other way. The public side
+Laplace noise. Scores are middle ranks in the noisy margins, so they depend on the rows in no other way. The public side
 draws rows with these margins and latent normal correlations that explain the sums, weighted where categories have no order.
 """
 
@@ -33,22 +33,22 @@ Noise = Callable[[Sequence[int], float, float], list[int]]
 """Function that adds noise to counts, for an epsilon and a sensitivity."""
 Columns = Mapping[str, Levels]
 Drawn = Mapping[str, tuple[Integers, Array]]
-"""Levels (n,) of each variable, with the share of the way through them."""
+"""Levels (n,) of each variable, with the position within them, from 0 to 1."""
 Shares = Mapping[str, Array]
 POOL = 20_000
 """Rows of the model from which the weights of rows are computed."""
 SPARE, BLOCK = 2, 50_000
-"""Rows drawn for each that is chosen by weight, and rows that are chosen at a time."""
+"""Number of rows drawn for each row that is chosen by weight, and number of rows chosen at a time."""
 
 
 def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None) -> tuple[Part, ...]:
-    """Count and sum the rows, with noise: nothing else of them is used afterwards.
+    """Count and sum the rows, with noise: nothing else from them is used afterwards.
 
     Args:
         schema: declarations.
         table: the confidential rows.
         epsilon: cost of all parts.
-        noise: function that adds the noise, by default that of a release; that of a simulation protects nobody.
+        noise: function that adds the noise, by default that of a release; that of a simulation protects no one.
     """
     columns = _columns(schema)
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
@@ -106,14 +106,14 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
 
 @dataclass(frozen=True)
 class Model:
-    """Margins and latent correlations that noisy parts give."""
+    """Margins and latent correlations, estimated from noisy parts."""
 
     columns: Columns
     variables: Mapping[str, Variable]
     number: float
     """Estimated rows of the file."""
     shares: Shares
-    """Shares (levels,) of each column among the values that are there."""
+    """Shares (levels,) of each column among the values that are not missing."""
     matrix: Array
     """(d, d) latent correlations of the splits of all variables."""
     tilt: Tilt | None
@@ -155,7 +155,7 @@ class Model:
         return pd.DataFrame({name: self._values(name, drawn_of, generator) for name in self.columns})
 
     def _tilted(self, number: int, generator: np.random.Generator) -> Drawn:
-        """Draw more rows than asked for, and of them by weight."""
+        """Draw more rows than asked for, and choose among them by weight."""
         if self.tilt is None:
             return self._levels(number, generator)
         pool = self._levels(SPARE * number, generator)
@@ -165,11 +165,11 @@ class Model:
         }
 
     def _levels(self, number: int, generator: np.random.Generator) -> Drawn:
-        """Draw the levels of each variable, with the share of the way through them, from the latent correlations."""
+        """Draw the levels of each variable, with the position within them, from the latent correlations."""
         return dict(zip(self.variables, drawn(list(self.variables.values()), self.matrix, number, generator), strict=True))
 
     def _places(self, drawn_of: Drawn) -> dict[str, Integers]:
-        """Levels of each variable, missing where the kind of a column is another than that of its levels."""
+        """Levels of each variable, missing where the kind of a column differs from that of its levels."""
         places = {name: place for name, (place, _) in drawn_of.items()}
         for name, levels in self.columns.items():
             if name + KIND in places:
@@ -196,7 +196,7 @@ def noisy_part(
     schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int,
     epsilon: float, noise: Noise | None = None,
 ) -> Part:  # fmt: skip
-    """Add noise to numbers of which each row changes at most one, by at most ``largest``."""
+    """Add noise to numbers; each row changes at most one of them, by at most ``largest``."""
     sensitivity = SENSITIVITY[schema.neighbours] * largest
     noisy = (noise or noisy_counts)([int(number) for number in numbers], epsilon, sensitivity)
     scale = sensitivity / epsilon
@@ -224,13 +224,13 @@ def _by_pair(schema: PublicSchema, variables: Sequence[Variable], parts: Sequenc
 
 
 def _shares(columns: Columns, margins: Sequence[Part]) -> dict[str, Array]:
-    """Shares (levels,) of each column among the values that are there."""
+    """Shares (levels,) of each column among the values that are not missing."""
     named = zip(columns.items(), margins, strict=False)
     return {name: shares_of(levels, part.counts[: len(levels)], part.scale) for (name, levels), part in named}
 
 
 def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part], all_shares: Shares) -> dict[str, Variable]:
-    """Variables by name: each column, and the kind of its values where there are several."""
+    """Variables by name: each column, and the kind of its values where it has several kinds."""
     variables = {}
     for (name, levels), part in zip(columns.items(), margins, strict=False):
         shares, missing = all_shares[name], 0.0
@@ -247,7 +247,7 @@ def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part], 
 
 
 def _pairs(schema: PublicSchema, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of variables that are declared, in the order of the columns; none of a column with the kind of its own values."""
+    """Pairs of variables that are declared, in the order of the columns; none is a column with its own kind."""
     declared = None if schema.pairs is None else {frozenset(pair) for pair in schema.pairs}
     return [
         (first, second)
@@ -266,7 +266,7 @@ def _column(name: str) -> str:
 
 
 def _places(columns: Columns, places: Mapping[str, Integers], name: str) -> Integers:
-    """Levels of a variable; those of a column count from its last run, and others are not there."""
+    """Levels of a variable; those of a column are numbered from its last run, and others count as missing."""
     levels, of_column = columns[_column(name)], places[_column(name)]
     if name not in columns:
         return levels.kinds(of_column)

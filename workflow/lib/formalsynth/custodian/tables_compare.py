@@ -25,9 +25,9 @@ from formalsynth.custodian.tables import Model, measured, variable_places
 from formalsynth.inference.intervals import NORMAL_95
 
 FACTORS = 0.5, 1.0, 2.0
-"""Epsilons that are tried, over the ceiling."""
+"""Epsilons that are tried, relative to the ceiling."""
 DRAWS = 10
-"""Draws of the noise of each."""
+"""Number of draws of the noise for each epsilon."""
 MOST = 0.9
 """Share of draws in which an analysis is kept if it counts as kept."""
 TAILS = 0.01, 0.05, 0.95, 0.99
@@ -38,19 +38,19 @@ GROUPS = 5
 
 @dataclass(frozen=True)
 class Tried:
-    """Releases with one epsilon that differ in their noise, in comparison with the file."""
+    """Releases with one epsilon that differ in their noise, compared with the file."""
 
     epsilon: float
     cost: float
-    """Epsilon of all parts by the scales of their noise."""
+    """Epsilon of all parts, from the scales of their noise."""
     file: Mapping[str, tuple[float, float]]
     """Estimate and standard error of each analysis, tails included."""
     declared: Sequence[str]
-    """Names of the declared ones."""
+    """Names of the declared analyses."""
     synthetic: Array
     """(draws, analyses) estimates."""
     pairs: Array
-    """(draws, pairs) association less that of the file."""
+    """(draws, pairs) association minus that of the file."""
 
     @property
     def kept(self) -> dict[str, float]:
@@ -68,7 +68,7 @@ class Tried:
 
 
 def compare_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> str:
-    """Try noisy tables on the file, as they are released but for their noise, and write the internal report."""
+    """Try noisy tables on the file, made as in a release but with other noise, and write the internal report."""
     analyses = config.analyses.model_copy(update={"quantiles": sorted({*config.analyses.quantiles, *TAILS})})
     pairs, generator = declared_pairs(schema), np.random.default_rng()
     tried = [_tried(schema, config, analyses, table, pairs, factor * config.ceiling, generator) for factor in FACTORS]
@@ -99,7 +99,7 @@ def _tried(
 
 
 def declared_pairs(schema: PublicSchema) -> list[tuple[str, str]]:
-    """List the declared pairs; those of all columns, without the kinds of their values, where none are declared."""
+    """List the declared pairs; if none are declared, all pairs of columns, without the kinds of their values."""
     return schema.pairs if schema.pairs is not None else list(itertools.combinations(schema.released, 2))
 
 
@@ -141,11 +141,11 @@ def _page(config: ReleaseConfig, tried: Sequence[Tried], pairs: Sequence[tuple[s
         for result in tried
         for (first, second), differences in zip(pairs, np.abs(result.pairs).T, strict=True)
     ]
-    claims = [(result.epsilon, result.cost, "none; the exact test of the mechanism has no loss above it") for result in tried]
+    claims = [(result.epsilon, result.cost, "none; the exact test of the mechanism finds no loss above it") for result in tried]
     return document(f"{config.title}: internal report", CONFIDENTIAL, [
         f"<h1>{escape(config.title)}: noisy tables and the file</h1>",
-        f"<p>{DRAWS} draws of the noise for each epsilon, with {config.sets} sets each, made as a release, which draws its own "
-        "noise. Choosing an epsilon or pairs by this report uses the data, and no epsilon covers that; the ledger records it, "
+        f"<p>{DRAWS} draws of the noise for each epsilon, with {config.sets} sets each, made like a release, which draws its own "
+        "noise. Choosing an epsilon or pairs from this report uses the data, and no epsilon covers that; the ledger records it, "
         "and the texts of the release state it.</p>",
         *(f"<p><strong>{escape(sentence)}</strong></p>" for sentence in verdicts(tried)),
         "<h2>Claim</h2>", html_table(["claimed epsilon", "epsilon by the scales of all noise", "audit"], claims),
@@ -159,7 +159,7 @@ def _page(config: ReleaseConfig, tried: Sequence[Tried], pairs: Sequence[tuple[s
 
 
 def verdicts(tried: Sequence[Tried]) -> list[str]:
-    """State which declared analyses are kept at each epsilon, and that no declared regression is where that is so."""
+    """State which declared analyses are kept at each epsilon, and where no declared regression is kept."""
     sentences = []
     for result in tried:
         kept, level = result.kept, f"epsilon {result.epsilon:g}"

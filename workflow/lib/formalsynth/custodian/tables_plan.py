@@ -1,4 +1,4 @@
-"""Plan of a release by noisy tables: the whole way simulated on made-up rows, for several epsilons and without the file."""
+"""Plan of a release by noisy tables: the whole procedure simulated on made-up rows, for several epsilons and without the file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from formalsynth.inference.intervals import NORMAL_95
 from formalsynth.runtime.private import write_private
 
 FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0
-"""Epsilons that are simulated, over the ceiling."""
+"""Epsilons that are simulated, relative to the ceiling."""
 REPLICATES = 40
 """Simulated releases for each epsilon."""
 LARGE = 4
@@ -35,7 +35,7 @@ COMMON = 0.3
 NO_NOISE = 1e9
 """Epsilon of the model of the made-up rows."""
 LOST = 0.5
-"""Standard error of a correlation from which the noise hides it."""
+"""Standard error from which on the noise hides a correlation."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Predicted:
     """Standard errors of releases."""
     bias: Array
     coverage: Array
-    """Share of releases whose interval has the value of the population."""
+    """Share of releases whose interval contains the value of the population."""
     width: Array
     """Width of the 95 % interval."""
 
@@ -57,7 +57,7 @@ class Predicted:
 def predicted(way: Way, population: Model, generator: np.random.Generator) -> Predicted:
     """Simulate releases of files from a population, and for each one replicate of its interval.
 
-    The replicates are pooled over the releases, in place of many for each of them (Giacomini, Politis and White 2013, Econometric
+    The replicates are pooled over the releases, instead of many for each of them (Giacomini, Politis and White 2013, Econometric
     Theory 29, 567-589).
     """
     truth = _value(way, population, generator)
@@ -123,7 +123,7 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
     return [
         f"Errors to expect at epsilon {config.ceiling:g}, for {schema.rows} made-up rows; no file was opened.",
         *(f"{name}: {factor:.1f} times the sampling error; coverage {coverage:.2f}." for name, factor, coverage in lines),
-        *(f"{name}: lost, as {reason}." for name, reason in lost.items()),
+        *(f"{name}: lost, because {reason}." for name, reason in lost.items()),
         f"The share of a bin or category, from the noise alone: {share:.4f} (standard deviation, the largest of the columns).",
         *(
             f"The correlation of {pair}: {correlation_error(error)}."
@@ -133,7 +133,7 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
 
 
 def correlation_error(error: float) -> str:
-    """Describe the standard error of a correlation; a large one is no number to plan with, since correlations are at most 1."""
+    """Describe the standard error of a correlation; a large one is of no use for planning, since correlations are at most 1."""
     return f"{error:.3f}" if error < LOST else f"lost in the noise, whose standard deviation is {LOST:g} or more"
 
 
@@ -148,12 +148,12 @@ def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], corre
     head = ["analysis", "epsilon", "sampling error", "error of a release", "bias", "width of interval", "coverage"]
     words = (
         f"<p>{REPLICATES} releases for each epsilon, of files of {way.rows} rows that are made up from schema.yaml: numbers "
-        f"have a fixed shape between their bounds, and all columns a correlation of {COMMON:g}. Your file has other errors; this "
-        "shows how they grow as epsilon falls. The error of a release contains that of sampling. Coverage is the share of 95 % "
-        "intervals that have the value of the population, with a standard error of 0.03.</p>"
+        f"have a fixed distribution between their bounds, and all columns have a correlation of {COMMON:g}. Your file has other "
+        "errors; this shows how they grow as epsilon falls. The error of a release includes that of sampling. Coverage is the "
+        "share of 95 % intervals that contain the value of the population, with a standard error of 0.03.</p>"
     )
     pairs = [(pair, correlation_error(error)) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
-    undeclared = [f"<p>{escape(name)}: lost, as {escape(reason)}.</p>" for name, reason in lost.items()]
+    undeclared = [f"<p>{escape(name)}: lost, because {escape(reason)}.</p>" for name, reason in lost.items()]
     return document("What to expect", MADE_UP, [
         "<h1>What to expect of noisy tables</h1>", words, *undeclared, _picture(analyses, results), html_table(head, rows),
         f"<h2>Pairs</h2><p>Standard error of the correlation from the noise alone, at epsilon {way.epsilon:g}.</p>",

@@ -27,17 +27,17 @@ from formalsynth.runtime.files import checksum, write_text
 SYSTEMS = frozenset({"security.selinux", "security.apparmor", "security.SMACK64", "security.ima", "security.evm"})
 """Extended attributes that systems set themselves."""
 ACCESS = "system.posix_acl"
-"""Beginning of the names of access lists, which have numbers of users; others that begin with system. are of file systems."""
+"""Prefix of the names of access lists, which contain user ids; other names that begin with system. belong to file systems."""
 
 
 ADVICE = (
-    "Do not send or trust this folder: delete what was added to it (Python adds __pycache__), or take a copy that was verified, "
-    "and verify again. A release need not be made again for it"
+    "Do not send or trust this folder: delete what was added to it (Python adds __pycache__), or use a copy that was verified, "
+    "and verify again. This does not require another release"
 )
 
 
 class FileRecord(Model):
-    """File of a release and the one that its crossing explains."""
+    """File of a release, compared with the one computed from its crossing."""
 
     name: str
     sha256: str | None
@@ -63,7 +63,7 @@ class VerificationRecord(Model):
     crossing: str | None = None
     """Sha256 of the crossing; None if it could not be read."""
     made_with: dict[str, str] = Field(default_factory=dict)
-    """Versions of the software by the crossing."""
+    """Versions of the software that the crossing names."""
     verified_with: dict[str, str]
     """Versions of the software of this verification."""
     files: tuple[FileRecord, ...] = ()
@@ -71,7 +71,7 @@ class VerificationRecord(Model):
 
 @dataclass
 class _Findings:
-    """Findings of a verification that is under way."""
+    """Findings of a verification in progress."""
 
     checks: list[str] = field(default_factory=list)
     crossing: str | None = None
@@ -95,7 +95,7 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None,
         DataError: a file differs, or the folder has something that the crossing does not explain.
     """
     if record is not None and record.resolve().is_relative_to(release.resolve()):
-        raise DataError(f"{record}: is in the folder of the release, which has nothing but its own files: choose another place")
+        raise DataError(f"{record}: is in the folder of the release, which may contain only its own files: choose another place")
     findings, problem = _Findings(), None
     try:
         _examine(release, study, findings, run_code)
@@ -106,7 +106,7 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None,
     if problem is not None:
         raise problem
     return [
-        f"{release}: all files are what {CROSSING} explains, byte by byte, and there is nothing else in the folder.",
+        f"{release}: all files follow from {CROSSING}, byte by byte, and there is nothing else in the folder.",
         f"The sha256 of {CROSSING} is {findings.crossing}"
         + (", as in the ledger." if study else ": ask the office that published the data whether it is theirs."),
         *_made_with(findings.made_with),
@@ -124,14 +124,14 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
         raise DataError(f"{release}: is not a folder; give the folder of a release")
     if problem := next(_odd(release), None):
         raise DataError(f"{problem}. {ADVICE}")
-    findings.checks.append("plain files alone, which cannot be run, without extended attributes but those that systems set")
+    findings.checks.append("only plain files, which cannot be run, without extended attributes except those that systems set")
     crossing, _ = read_crossing(release)
     findings.crossing, findings.made_with = checksum(release / CROSSING), dict(crossing.software)
-    findings.checks.append(f"{CROSSING} is whole and agrees with the declarations")
+    findings.checks.append(f"{CROSSING} is complete and agrees with the declarations")
     if crossing.files and not run_code:
         raise DataError(
-            f"{release}: has code of its own ({', '.join(crossing.files)}), which would run here and could decide the result: "
-            "read it, and verify again with --run-code if you trust it"
+            f"{release}: contains its own code ({', '.join(crossing.files)}), which would run here and could decide the "
+            "result: read it, and verify again with --run-code if you trust it"
         )
     findings.checks += [f"{name}, code of the release, was run and is trusted" for name in crossing.files]
     if set(crossing.software) != set(software()):
@@ -150,7 +150,7 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
     findings.checks.append(f"every byte of every file was computed again from {CROSSING}")
     if study is not None:
         _check_ledger(study, release, findings.crossing)
-        findings.checks.append(f"{CROSSING} is that of a release in the ledger")
+        findings.checks.append(f"{CROSSING} belongs to a release in the ledger")
 
 
 def _compared(release: Path, again: Path) -> list[FileRecord]:
@@ -164,19 +164,19 @@ def _compared(release: Path, again: Path) -> list[FileRecord]:
 
 
 def _text(name: str) -> str:
-    """Name of a file as text, also where it is none."""
+    """Name of a file as text, even if it is not valid text."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def _made_with(given: Mapping[str, str]) -> Iterator[str]:
-    """Describe other software than that of this verification, which the crossing names and nobody can check."""
+    """Describe software in the crossing that differs from that of this verification; no one can check these versions."""
     if given != (ours := software()):
         others = ", ".join(f"{name} {version}" for name, version in given.items() if ours.get(name) != version)
-        yield f"By its crossing it was made with other software ({others}); the software here gives the same bytes."
+        yield f"According to its crossing, it was made with other software ({others}); the software here gives the same bytes."
 
 
 def _places(release: Path, study: Path | None) -> Iterator[Path]:
-    """Folders that a message may name: those of the ledgers at the office alone."""
+    """Folders that a message may name; the folder of the ledgers only at the office."""
     yield release
     if study is not None:
         yield study
@@ -199,7 +199,7 @@ def _record_of(release: Path, study: Path | None, findings: _Findings, problem: 
 
 
 def _odd(release: Path) -> Iterator[str]:
-    """Describe what a release never has: links, folders, devices, other modes and extended attributes."""
+    """Describe what a release never contains: links, folders, devices, other modes and extended attributes."""
     for path in [release, *sorted(release.rglob("*"))]:
         mode = path.lstat().st_mode
         name = path.relative_to(release.parent)
@@ -227,12 +227,12 @@ def _reason(crossing: Crossing) -> str:
     pairs = {name: (crossing.software.get(name, "none"), ours.get(name, "none")) for name in crossing.software | ours}
     others = [f"{name} {given}, here {here}" for name, (given, here) in pairs.items() if given != here]
     if others:
-        return f"The release was made with other software ({'; '.join(others)}): verify it with the same"
+        return f"The release was made with other software ({'; '.join(others)}): verify it with the same software"
     return "Do not send or trust this folder: it was changed after it was made"
 
 
 def _check_ledger(study: Path, release: Path, total: str) -> None:
-    """Check that a crossing is that of a release in the ledger.
+    """Check that a crossing belongs to a release in the ledger.
 
     Raises:
         DataError: it is not.
