@@ -136,7 +136,7 @@ def test_an_outcome_that_is_not_there_and_a_study_that_is(folder, capsys):
     assert "allowed: person, income, age, region, sector" in capsys.readouterr().err
     inspected()
     assert inspected() == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_metadata_fill_in_what_they_say(folder):

@@ -29,11 +29,11 @@ def test_an_existing_folder_is_never_overwritten(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match=r"file/new: cannot be made \(.*\): choose another folder with --to"):
         check_place(tmp_path / "file" / "new")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         check_place(tmp_path)
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "absent")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         check_place(link)
 
 

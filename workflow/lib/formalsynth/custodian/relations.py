@@ -215,7 +215,7 @@ def _latent(first: Array, second: Array, covariance: float, error: float) -> Lat
 
 
 def completed(matrix: Array, pairs: Sequence[Integers]) -> Array:
-    """Make a positive definite correlation matrix; unmeasured correlations follow from the measured ones, with the largest entropy.
+    """Make a positive definite correlation matrix; unmeasured ones follow from the measured ones with the largest entropy.
 
     Args:
         matrix: (d, d) correlations.
