@@ -54,7 +54,7 @@ def test_smartnoise_keeps_types_and_bounds(tmp_path):
     ("meta.json", "[]", "is neither"),
     ("meta.json", json.dumps({"maxContributions": 4, "tableSchema": {"columns": []}}), "maxContributions: given 4; allowed: 1"),
     ("meta.yaml", "'': {S: {T: {max_ids: 3}}}", "max_ids: given 3"),
-    ("meta.yaml", "'': {S: {T: {}, U: {}}}", "holds 2"),
+    ("meta.yaml", "'': {S: {T: {}, U: {}}}", "has 2"),
     ("meta.json", json.dumps({"tableSchema": {"columns": [None]}}), "tableSchema.columns: is missing or invalid"),
     ("meta.json", "[" * 100_000, "cannot be read as metadata"),
     ("meta.json", " " * 3_000_000, "allowed: at most 2000000"),
