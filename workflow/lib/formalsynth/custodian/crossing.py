@@ -30,10 +30,10 @@ from formalsynth.runtime.files import checksum, write_text
 CROSSING, DECLARATIONS, AS_IS = "crossing.yaml", "declarations.yaml", "as_is.csv"
 """Files of a crossing: the numbers, the declarations, and the columns that are released as they are."""
 NOISY = (
-    "Whole numbers with discrete Laplace noise: those of neighbours differ by at most {sensitivity:g} in total, so noise of "
+    "Whole numbers with discrete Laplace noise: between neighbours they differ by at most {sensitivity:g} in total, so noise of "
     "scale {scale:g} costs epsilon {epsilon:g}."
 )
-DRAWN = "One posterior draw for each set; {draws} cost the claim of the mechanism, as far as a sampler follows its posterior."
+DRAWN = "One posterior draw for each set; {draws} cost what the mechanism claims, as far as the sampler follows the posterior."
 FIT = "One posterior draw for each set, computed from the noisy tables of this file and from nothing else: no further epsilon."
 """Reasons why numbers may leave the confidential side."""
 FIT_PART = "outcome for the fit"

@@ -174,7 +174,7 @@ def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
 
 
 def as_formerly(folder: Path, ours: Known, content: Content, known: Sequence[Known]) -> list[Known]:
-    """Describe a file by the row hashes under which version 0.3.0 listed it; empty if it did not."""
+    """Describe a file by the row hashes under which version 0.3.0 listed it; empty if it did not list it."""
     rows = "" if content.former is None else _keyed(_key(folder), "rows", content.former.tobytes())
     return [ours.model_copy(update={"rows": rows})] if any(entry.rows == rows for entry in known) else []
 

@@ -153,7 +153,7 @@ def _page(config: ReleaseConfig, tried: Sequence[Tried], pairs: Sequence[tuple[s
         "<p>An analysis is kept where the synthetic estimate is in the 95 % interval of the file or within a tenth of its value, "
         f"in at least {MOST:.0%} of the draws. The difference is a root mean square.</p>",
         html_table(head, rows),
-        "<h2>Pairs</h2><p>Rank correlation, or Cramér's V where a column has no order: absolute difference from the file.</p>",
+        "<h2>Pairs</h2><p>Rank correlation, or Cramér's V if a column has no order: absolute difference from the file.</p>",
         html_table(["epsilon", "pair", "mean", "largest"], of_pairs),
     ])  # fmt: skip
 

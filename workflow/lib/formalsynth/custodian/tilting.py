@@ -1,6 +1,6 @@
 """Tilting of drawn rows towards the noisy sums of pairs in which a column has categories without an order.
 
-The splits of such a column have independent latent variables, so that a strong relation between categories comes out too weak.
+The splits of such a column have independent latent variables, so a strong relation between categories comes out too weak.
 Rows are therefore weighted by exp(strength . terms of the row): of all distributions with the noisy sums, as far as their noise
 allows, this is the nearest to the model (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46).
 """
