@@ -267,7 +267,10 @@ def _reason(
 
 def _weakness(chosen: CandidateSummary) -> str:
     if chosen.fitted:
-        return "It keeps what the family can describe of the outcome and its relation to the predictors; what it cannot describe is lost."
+        return (
+            "It keeps what the family can describe of the outcome and its relation to the predictors; what it cannot describe is "
+            "lost."
+        )
     if chosen.noisy:
         return (
             "It ignores the predictors: the outcome's relation to them is lost. "
