@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import (
+    FILE,
     change_budget,
     check_head,
     finish,
@@ -33,7 +35,7 @@ from formalsynth.custodian.budget import (
     table,
 )
 from formalsynth.custodian.hash_chain import BudgetEntry, LedgerEntry, OpenedEntry, OutcomeEntry, added, head_of
-from formalsynth.custodian.same_rows import content_of, known_as
+from formalsynth.custodian.same_rows import content_of, known_as, ledgers_folder
 
 ENTRY = LedgerEntry(
     date="2026-01-02", synthesizer="Histogram", guarantee="DP", neighbours="replace", sets=5, epsilon=1, outcome="started"
@@ -148,7 +150,8 @@ def test_the_message_counts_new_entries_only(tmp_path):
 def test_the_table_names_kinds_that_do_not_add_up():
     nothing = "This study has no release yet. formalsynth check shows whether other studies have released the same rows."
     assert table([], declared=3.0) == [nothing, "Together: 0 of 3."]
-    assert table([entry(), entry(neighbours="add_remove", guarantee="DP (add/remove)")])[-1] == "Together: 2."
+    mixed = table([entry(), entry(neighbours="add_remove", guarantee="DP (add/remove)")])[-1]
+    assert mixed == "Together: 2. For a replaced row, an epsilon for add_remove counts twice."
     assert "not one guarantee" in table([entry(), entry(guarantee="asymptotic DP (local eps_x)")])[-1]
 
 
@@ -475,20 +478,6 @@ def test_what_was_spent_on_a_file_in_two_formats_counts_for_another_file_of_its_
         start(tmp_path / "three", entry(1.0), 1.5, replace(right, file="1" * 64))
 
 
-@pytest.mark.parametrize("code", ["NA", "nan", "?"])
-def test_rows_with_missing_values_are_recognized_in_the_list_of_version_0_3_0(tmp_path, code):
-    """For it only an empty value was missing, so that a column of numbers with another code was text."""
-    content = replace(content_of(ROWS.assign(b=[code, *ROWS["a"][1:]])), file="0" * 64)
-    assert content.former is not None
-    start(tmp_path / "one", entry(1.0), 1.5, replace(content, rows=content.former, former=None, file=""))
-    with pytest.raises(DataError, match=r"budget: given 100; allowed: 1\.5"):
-        start(tmp_path / "two", entry(1.0), 100.0, content)
-    start(tmp_path / "two", entry(0.5), 1.5, content)
-    written_else = replace(content_of(ROWS.assign(b=["", *ROWS["a"][1:]])), file="1" * 64)
-    with pytest.raises(DataError, match=r"1\.5 of the budget of 1\.5 for all releases from the file is already spent"):
-        start(tmp_path / "three", entry(0.5), 1.5, written_else)
-
-
 def test_another_declared_format_of_a_file_is_no_other_file(tmp_path):
     """Its encoding or its decimal point, read in another way, changes all rows and no byte."""
     first, again = (replace(content_of(rows), file="0" * 64) for rows in (ROWS, ROWS + "1"))
@@ -680,3 +669,58 @@ def test_a_ledger_from_elsewhere_is_not_said_to_be_of_other_rows(tmp_path, monke
     start(tmp_path / "a", ENTRY, 1, _of_rows(1))
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "office"))
     assert overlapping(tmp_path / "a", _of_rows(1)) == []
+
+
+def test_a_list_that_has_lost_a_ledger_stops_other_studies(tmp_path):
+    """Until the study of the ledger has listed its rows again."""
+    start(tmp_path / "one", ENTRY, 2, _of_rows(1))
+    (ledgers_folder() / "files.jsonl").write_text("")
+    with pytest.raises(DataError, match=r"contains releases and is not in .*files\.jsonl, so their rows are not known"):
+        start(tmp_path / "two", ENTRY, 2, _of_rows(1))
+    record_comparison(tmp_path / "one", ["x"], _of_rows(1))
+    start(tmp_path / "two", ENTRY, 2, _of_rows(1))
+    with pytest.raises(DataError, match="2 of the budget of 2 for all releases from the file is already spent"):
+        start(tmp_path / "two", ENTRY, 2, _of_rows(1))
+
+
+def _as_before(together):
+    """Write the list as version 0.4.0 did, for which hashes of rows were others."""
+    lines = [json.loads(line) for line in (together / "files.jsonl").read_text().splitlines()]
+    lines = [
+        {key: value for key, value in line.items() if key != "rule"} | {"rows": "0" * 32, "sample": [], "columns": []}
+        for line in lines
+    ]
+    (together / "files.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_ledgers_of_an_earlier_version_are_named_until_they_are_listed_again(tmp_path):
+    ours = replace(_of_rows(1), file="0" * 64)
+    start(tmp_path / "one", ENTRY, 2, ours)
+    _as_before(ledgers_folder())
+    (sentence,) = overlapping(tmp_path / "two", _of_rows(1))
+    assert "has 1 ledger of an earlier version, whose rows are not known to be others" in sentence
+    assert overlapping(tmp_path / "one", ours) == []
+    (sentence,) = overlapping(tmp_path / "two", _of_rows(1))
+    assert sentence.startswith("these rows, or earlier ones of this study, have another ledger")
+    with pytest.raises(DataError, match="budget: given 100; allowed: 2,"):
+        start(tmp_path / "two", ENTRY, 100, _of_rows(1))
+
+
+def test_a_lost_ledger_of_an_earlier_version_is_not_begun_again(tmp_path):
+    start(tmp_path / "one", ENTRY, 2, _of_rows(1))
+    _as_before(ledgers_folder())
+    (tmp_path / "one" / FILE).unlink()
+    with pytest.raises(DataError, match=r"is missing, and an earlier version listed a ledger for this folder: restore it from"):
+        start(tmp_path / "one", ENTRY, 2, _of_rows(1))
+
+
+def test_an_older_copy_of_a_ledger_is_renewed_and_what_it_allowed_is_named(tmp_path):
+    start(tmp_path / "one", ENTRY, 2, _of_rows(1))
+    copies = {path: path.read_bytes() for path in ledgers_folder().iterdir()}
+    start(tmp_path / "one", ENTRY, 2, _of_rows(1))
+    for path, content in copies.items():
+        path.write_bytes(content)
+    start(tmp_path / "two", ENTRY, 2, _of_rows(1))
+    assert spent_elsewhere(tmp_path / "one")[1].startswith("All together 3, MORE THAN THE BUDGET of 2: a ledger was lost")
+    overlapping(tmp_path / "one", _of_rows(1))
+    assert spent_elsewhere(tmp_path / "two")[1].startswith("All together 3, MORE THAN THE BUDGET of 2: a ledger was lost")

@@ -15,7 +15,7 @@ import math
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,10 +41,11 @@ from formalsynth.custodian.hash_chain import (
     taken_over,
 )
 from formalsynth.custodian.same_rows import (
+    INDEX,
+    RULE,
     VARIABLE,
     Content,
     Known,
-    as_formerly,
     keep_known,
     known_as,
     ledgers_folder,
@@ -261,8 +262,8 @@ class _Book(NamedTuple):
     """Files of all ledgers."""
     ours: Known | None
     """The study's file; None if its rows are not given."""
-    former: list[Known]
-    """The same file, with the row hashes under which an earlier version listed it."""
+    listed: list[Known]
+    """Files for which the study's ledger is listed."""
     others: dict[str, list[Entry]]
     """Other ledgers of the same rows, by name."""
     budgets: Sequence[float]
@@ -275,11 +276,10 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
     Raises:
         DataError: the study has a ledger of other rows instead of its own, or a ledger is missing.
     """
-    lines, known, ours, former = _read(folder), read_known(together) if together else [], None, list[Known]()
+    lines, known, ours = _read(folder), read_known(together) if together else [], None
     if together and content is not None:
         ours = known_as(together, "", folder, content)
-        former = as_formerly(together, ours, content, known)
-        rows = linked([*known, *former], [ours])
+        rows = linked(known, [ours])
         same = [entry for entry in known if entry.rows in rows]
         here = sorted({entry.ledger for entry in same if entry.study == ours.study})
         if lines and here and _name(lines) not in {entry.ledger for entry in same}:
@@ -288,15 +288,37 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
         if not lines and here:
             lines = max((_listed_lines(together, name) for name in here), key=len)
             tell(f"{folder / FILE} is missing: its copy {_copy(together, _name(lines))} is used instead")
+        if not lines and (of_old := [entry.ledger for entry in known if entry.study == ours.study and entry.rule < RULE]):
+            copy = _copy(together, of_old[-1])
+            raise DataError(
+                f"{folder / FILE}: is missing, and an earlier version listed a ledger for this folder: restore it from its copy "
+                f"{copy}; if its file was another one, use another folder for this study"
+            )
     lines = lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
     ours = ours and ours.model_copy(update={"ledger": _name(lines)})
-    former = [entry.model_copy(update={"ledger": _name(lines)}) for entry in former]
-    files = [entry for entry in known if entry.ledger == _name(lines)] + former + ([ours] if ours else [])
+    listed = [entry for entry in known if entry.ledger == _name(lines)]
+    files = [*listed, *([ours] if ours else [])]
+    if together:
+        _check_listed(together, {_name(lines), *(entry.ledger for entry in known)})
     others = {name: entries_of(_listed_lines(together, name)) for name in of_same_rows(known, files)} if together else {}
     budgets: Sequence[float] = _budgets(entries_of(lines))[-1:]
-    if ours and not (budgets and _is_listed(ours, known, former)):
+    if ours and not (budgets and linked(known, [ours]) <= {entry.rows for entry in listed}):
         budgets = _of_these_rows(ours, linked(known, files), budgets, known, others)
-    return _Book(lines, known, ours, former, others, budgets)
+    return _Book(lines, known, ours, listed, others, budgets)
+
+
+def _check_listed(together: Path, listed: Collection[str]) -> None:
+    """Check that each ledger with a release is listed.
+
+    Raises:
+        DataError: one is not, so the list has lost it.
+    """
+    for path in sorted(together.glob("*.jsonl")):
+        if path.name != INDEX and path.stem not in listed and _releases(entries_of(_lines(path))):
+            raise DataError(
+                f"{path}: contains releases and is not in {together / INDEX}, so their rows are not known: restore the list from "
+                "a copy, or release or compare in the study of this ledger first; if that study is gone, move the ledger away"
+            )
 
 
 def _of_these_rows(
@@ -319,18 +341,12 @@ def _of_these_rows(
     return [min(number, most) for number in of_ours] or ([most] if most < math.inf else [])
 
 
-def _is_listed(ours: Known, known: Sequence[Known], former: Sequence[Known]) -> bool:
-    """Return True if a ledger is listed for the rows of a file, in every format in which the file is listed."""
-    return linked([*known, *former], [ours]) <= {entry.rows for entry in known if entry.ledger == ours.ledger}
-
-
 def _add(folder: Path, together: Path | None, book: _Book, *entries: Entry) -> None:
     """Write entries, listing the file once its ledger exists but before the last entry: spent epsilon is always listed."""
     *lines, last = itertools.accumulate(entries, added, initial=book.lines)
     if together and book.ours and book.ours not in book.known:
         _write(folder, together, lines[-1])
-        for file in (*book.former, book.ours):
-            keep_known(together, file)
+        keep_known(together, book.ours)
     _write(folder, together, last)
 
 
@@ -357,8 +373,18 @@ def spent_elsewhere(folder: Path) -> list[str]:
     """Describe the spending in other ledgers of the same rows, and ledgers of the study whose own copy is missing."""
     if copies := copies_of(folder):
         return [f"A study in this folder had the ledger {path}: restore it, unless its file was another one." for path in copies]
-    amounts = [spent(_releases(other)) for other in _book(folder, ledgers_folder()).others.values()]
-    return [f"Other ledgers of the same rows: epsilon {math.fsum(amounts):g}, which counts here, too."] if any(amounts) else []
+    book = _book(folder, ledgers_folder())
+    entries = entries_of(book.lines)
+    elsewhere = math.fsum(spent(_releases(other)) for other in book.others.values())
+    total = elsewhere + spent(_releases(entries))
+    budget = max([number for ledger in (entries, *book.others.values()) for number in _budgets(ledger)], default=math.inf)
+    beyond = (
+        f"All together {total:g}, MORE THAN THE BUDGET of {budget:g}: a ledger was lost, or an older copy restored."
+    )
+    return [
+        *([f"Other ledgers of the same rows: epsilon {elsewhere:g}, which counts here, too."] * (elsewhere > 0)),
+        *([beyond] * (total > budget + TINY)),
+    ]
 
 
 def overlapping(folder: Path, content: Content) -> list[str]:
@@ -372,13 +398,24 @@ def overlapping(folder: Path, content: Content) -> list[str]:
             return [ALONE]
         book = _book(folder, together, content)
         assert book.ours is not None
+        if (folder / FILE).exists():
+            _write(folder, together, book.lines)  # both copies, one of which may be older
+        of_old = any(entry.rule < RULE and entry.file and entry.file == book.ours.file for entry in book.listed)
+        if of_old and not book.others:
+            keep_known(together, book.ours)
         shared = overlaps(book.known, book.ours, list(book.others))
         ledgers = {name: entries_of(_listed_lines(together, name)) for name in (*book.others, *shared)}
     releases, sentences = spent(_releases(entries_of(book.lines))), []
-    listed = {entry.rows for entry in book.known if entry.ledger == book.ours.ledger}  # empty if made with another folder
-    if releases and listed and not listed & linked([*book.known, *book.former], [book.ours]):
+    listed = {entry.rows for entry in book.listed if entry.rule == RULE}  # empty if made with another folder
+    if releases and listed and not listed & linked(book.known, [book.ours]):
         sentences.append(
             f"these are not the rows of this study's earlier releases, whose epsilon of {releases:g} counts all the same"
+        )
+    present = {entry.ledger for entry in book.known if entry.rule == RULE} | {book.ours.ledger}
+    if older := len({entry.ledger for entry in book.known} - present):
+        sentences.append(
+            f"{together / INDEX} has {counted(older, 'ledger')} of an earlier version, whose rows are not known to be others: "
+            "formalsynth check in the studies of such ledgers lists them again"
         )
     amounts = {name: spent(_releases(entries)) for name, entries in ledgers.items()}
     counts = "which do not count here, but add up for people who are in both"
@@ -563,6 +600,8 @@ def table(
     if declared is not None and budget != declared:
         total += f" The budget in release.yaml, {declared:g}, differs from the recorded one, so a release would be refused."
     kinds = {ledger_kind(entry.guarantee) for entry in ledger}
+    if len({entry.neighbours for entry in ledger}) > 1:
+        total += " For a replaced row, an epsilon for add_remove counts twice."
     if len(kinds) > 1:
         total += " The kinds of guarantee differ, so the sum is the total claimed, not one guarantee of a single kind."
     return [*changed, *compared, *lines, total]

@@ -98,7 +98,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     _check_shape(declared, text)
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
-    content = replace(content_of(text, schema.decimal), file=checksum(declared.csv))
+    content = replace(content_of(text), file=checksum(declared.csv))
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)

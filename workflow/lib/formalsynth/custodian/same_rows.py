@@ -10,20 +10,21 @@ import contextlib
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import socket
 import stat
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
-from formalsynth.custodian.csv_file import with_points
 from formalsynth.runtime.private import FILE, private_folder, write_private, write_private_bytes
 
 if TYPE_CHECKING:
@@ -38,9 +39,17 @@ SAMPLE = 512
 """Number of rows, those with the smallest hashes, used to recognize files that differ a little."""
 FEW_VALUES = 20
 """Minimum number of distinct values for equal columns to indicate equal records."""
-CODES = ("", "na", "n/a", "nan", "null", "none", "#n/a", "<na>", "?", ".", "-")
-MISSING = {"NaN", *(spelled for code in CODES for spelled in (code, code.upper(), code.title()))}
-"""Usual codes of missing values; all of them count as one value here, whatever is declared."""
+CODES = ("na", "n/a", "n.a.", "k.a.", "nan", "nat", "null", "none", "#n/a", "<na>", "\\n", "?", ".", "-")
+"""Usual codes of missing values, without differences of case; all of them count as an empty value here."""
+NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,' ]*(e[-+]?\d+)?")
+SEPARATORS = r"[' ]|[.,](?=.*[.,])"
+"""Pattern of a number in any format, and of its separators other than the last point or comma."""
+POWERS = np.array([float(f"1e{power}") for power in range(-307, 309)])
+"""Powers of ten, each the nearest number to it."""
+DIGITS = 15
+"""Number of significant digits by which numbers are compared."""
+RULE = 2
+"""Version of the rule by which rows are hashed; 1 was that of version 0.4.0, and read numbers as declared."""
 SHARED = 0.05
 """Share of the sampled rows above which two files are reported as overlapping."""
 
@@ -55,8 +64,6 @@ class Content:
     """Digest of the sorted values of each column with many different values."""
     file: str = ""
     """Sha256 of the file itself; empty where it is not known."""
-    former: Array | None = None
-    """Rows as version 0.3.0 hashed them; None if that makes no difference."""
 
 
 class Known(Model):
@@ -70,33 +77,23 @@ class Known(Model):
     columns: tuple[str, ...]
     file: str = ""
     """Keyed hash of the file itself, whatever format is declared for it; empty in lists of earlier versions."""
+    rule: int = 1
+    """Version of the rule by which rows are hashed: hashes of different rules cannot be compared."""
 
 
-def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
-    """Compute hashes of the rows of a file, and those of version 0.3.0, where only an empty value counted as missing."""
-    content = _content(text, decimal, MISSING)
-    if not text.isin(MISSING - {""}).any(axis=None):
-        return content
-    return replace(content, former=_content(text, decimal, {""}).rows)
-
-
-def _content(text: pd.DataFrame, decimal: str, missing: Collection[str]) -> Content:
+def content_of(text: pd.DataFrame) -> Content:
     """Compute hashes of the rows of a file.
 
-    Neither the names nor the order of rows and columns matter, nor how numbers and missing values are written: 1, 1.0 and 1e0 are
-    the same value. Columns with only one value do not count.
+    Neither the names nor the order of rows and columns matter, nor how a value is written. Each value is compared on its own,
+    whatever is declared for the file, because another export of the same rows may have another format. Columns with one value do
+    not count.
 
     Args:
         text: all values as text.
-        decimal: point or comma of decimal numbers.
-        missing: codes of missing values.
     """
-    import pandas as pd
-
     columns, rows = {}, np.zeros(len(text), dtype=np.uint64)
     for name in text.columns:
-        column = _comparable(text[name].mask(text[name].isin(missing)), decimal)
-        hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
+        hashes = _hashes(text[name])
         different = len(np.unique(hashes))
         if different >= FEW_VALUES:
             columns[name] = hashlib.sha256(np.sort(hashes).tobytes()).digest()
@@ -105,14 +102,27 @@ def _content(text: pd.DataFrame, decimal: str, missing: Collection[str]) -> Cont
     return Content(np.sort(rows), columns)
 
 
-def _comparable(column: pd.Series, decimal: str) -> pd.Series:
-    """Convert a column whose values are all numbers from text to numbers."""
+def _hashes(column: pd.Series) -> NDArray[np.uint64]:
+    """Hash each value (n,): numbers by their significant digits, other values as text without differences of case."""
     import pandas as pd
 
-    plain = with_points(column) if decimal == "," else column
-    numbers = pd.to_numeric(plain, errors="coerce")
-    whole = bool((numbers.isna() == column.isna()).all())
-    return numbers.astype(float) + 0.0 if whole else column.fillna("").astype(str)
+    codes, values = pd.factorize(column.astype(object).fillna(""))
+    plain = pd.Series(values, dtype=object).str.normalize("NFKC").str.strip().str.casefold()
+    plain[plain.isin(CODES)] = ""
+    hashes = pd.util.hash_array(plain.to_numpy(), categorize=False)
+    number = plain.str.fullmatch(NUMBER).to_numpy(dtype=bool)
+    if number.any():
+        pointed = plain[number].str.replace(SEPARATORS, "", regex=True).str.replace(",", ".", regex=False)
+        hashes[number] = pd.util.hash_array(_digits(pointed.to_numpy().astype(float)))
+    return np.asarray(hashes[codes], dtype=np.uint64)
+
+
+def _digits(numbers: Array) -> Array:
+    """Divide numbers by the power of ten below them: 1.234 is one thousand or one, depending on the format of its file."""
+    size = np.abs(numbers)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = size / POWERS[np.maximum(np.searchsorted(POWERS, size, side="right") - 1, 0)]
+    return np.where(np.isfinite(digits) & (size > 0), np.copysign(np.round(digits, DIGITS - 1), numbers), 0.0)
 
 
 def ledgers_folder() -> Path | None:
@@ -169,14 +179,8 @@ def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
         ledger=ledger, study=place_of(folder, study), rows=_keyed(key, "rows", content.rows.tobytes()),
         sample=tuple(_keyed(key, "row", row.tobytes()) for row in np.unique(content.rows)[:SAMPLE]),
         columns=tuple(_keyed(key, "column", digest) for digest in content.columns.values()),
-        file=_keyed(key, "file", content.file.encode()) if content.file else "",
+        file=_keyed(key, "file", content.file.encode()) if content.file else "", rule=RULE,
     )  # fmt: skip
-
-
-def as_formerly(folder: Path, ours: Known, content: Content, known: Sequence[Known]) -> list[Known]:
-    """Describe a file by the row hashes under which version 0.3.0 listed it; empty if it did not list it."""
-    rows = "" if content.former is None else _keyed(_key(folder), "rows", content.former.tobytes())
-    return [ours.model_copy(update={"rows": rows})] if any(entry.rows == rows for entry in known) else []
 
 
 def linked(known: Sequence[Known], ours: Sequence[Known]) -> set[str]:
