@@ -1,4 +1,4 @@
-"""Check errata by numbers: python -m formalsynth.errata [E3 ...]; by default, all of them.
+"""Check errata numerically: python -m formalsynth.errata [E3 ...]; by default, all of them.
 
 The command prints the printed formula, the derived formula and the numbers of each check. It exits with 0 if every finding
 holds, and with 1 otherwise.
@@ -16,10 +16,10 @@ from formalsynth.errata.check import CHECKS, Comparison, Evidence, NumericCheck
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line: 0 if every finding holds, 1 if one does not, 2 if a number is unknown."""
+    """Run the command line; return 0 if every finding holds, 1 if one does not, 2 if an erratum's number is unknown."""
     CHECKS.find()
     by_number = {number: check for check in CHECKS.values() for number in (check.name, *check.also)}
-    parser = argparse.ArgumentParser(prog="python -m formalsynth.errata", description="Check errata by numbers.")
+    parser = argparse.ArgumentParser(prog="python -m formalsynth.errata", description="Check errata numerically.")
     parser.add_argument("numbers", nargs="*", metavar="NUMBER", help=f"one of {', '.join(by_number)} (default: all)")
     asked = parser.parse_args(arguments).numbers
     unknown = [number for number in asked if number not in by_number]
@@ -43,7 +43,7 @@ def shown(check: NumericCheck[Any]) -> bool:
 
 
 def lines(check: NumericCheck[Any], evidence: Evidence) -> Iterator[str]:
-    """Lines of the output: the check as text and as a table."""
+    """Lines of the output: a check's two readings as text, and its comparisons as a table."""
     yield f"{check.name}: {check.title}"
     yield f"  printed: {check.printed.text}"
     yield f"  derived: {check.derived.text}"

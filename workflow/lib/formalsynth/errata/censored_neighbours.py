@@ -13,11 +13,11 @@ EPSILON = 1.6
 
 
 def losses(arm: str, n: int) -> Mapping[str, float]:
-    """Losses between posteriors on a grid, for data from Beta(0.5, 2).
+    """Compute losses between posteriors on a grid, for data from Beta(0.5, 2).
 
     Args:
         arm: one of :data:`formalsynth.papers.censor_audit.study_neighbours.ARMS`.
-        n: number of records of the larger of two neighbours.
+        n: number of records in the larger of two neighbours.
 
     Returns:
         ``add_remove`` and ``replace_one`` over the complete support; with ``_region``, over the region with 99.9 % of the mass.

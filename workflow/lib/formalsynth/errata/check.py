@@ -1,8 +1,8 @@
 """Numeric checks of errata, and their register.
 
-A check has two readings of one formula, the printed one and the derived one, and a function that compares a reading with
-reference values from another method: an integral, a search, a simulation, or other printed numbers of the paper. The finding
-holds if all values of the derived reading agree with the references, and at least one value of the printed reading does not.
+A check contains two readings of a formula, as printed and as derived, and a function that compares a reading with reference
+values from another method: an integral, a search, a simulation, or other printed numbers of the paper. The finding holds if all
+values of the derived reading agree with the references, and at least one value of the printed reading does not.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class Interval:
 
 
 def exactly(value: float) -> Interval:
-    """Interval of a single number."""
+    """Interval that contains a single number."""
     return Interval(value, value)
 
 
 def near(value: float, error: float) -> Interval:
-    """Interval of a number with an error."""
+    """Interval of a number plus or minus an error."""
     return Interval(value - error, value + error)
 
 
 def at_most(value: float) -> Interval:
-    """Interval of an upper bound."""
+    """Interval of the numbers up to an upper bound."""
     return Interval(-math.inf, value)
 
 
@@ -61,15 +61,15 @@ def simulated_mean(values: Array) -> Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of a value of a formula with a reference."""
+    """Comparison of a formula's value with a reference."""
 
     quantity: str
     value: Interval
     """Value from the formula: a number, or a bound."""
     reference: Interval
-    """Reference value by another method, with its error."""
+    """Reference value from another method, with its error."""
     method: str
-    """Method of the reference."""
+    """Method that gives the reference."""
 
     @property
     def agrees(self) -> bool:
@@ -87,12 +87,12 @@ class Reading(Generic[Formula]):
 
 @dataclass(frozen=True)
 class NumericCheck(Generic[Formula]):
-    """Check of one erratum."""
+    """Numeric check of one erratum."""
 
     name: str
     """Number of the erratum."""
     also: Sequence[str]
-    """Numbers of errata that were merged into it."""
+    """Numbers of other errata that were merged into this one."""
     title: str
     printed: Reading[Formula]
     derived: Reading[Formula]
@@ -101,13 +101,13 @@ class NumericCheck(Generic[Formula]):
     """Function that returns the lines of a table below the comparisons."""
 
     def run(self) -> Evidence:
-        """Compare both readings."""
+        """Compare both readings with the references."""
         return Evidence(self.compare(self.printed.formula), self.compare(self.derived.formula))
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Result of a check: the same comparisons for both readings."""
+    """Result of a check: the same comparisons for each reading."""
 
     printed: Sequence[Comparison]
     derived: Sequence[Comparison]
@@ -120,7 +120,7 @@ class Evidence:
 
 
 CHECKS: Registry[NumericCheck[Any]] = Registry("numeric check of an erratum", "errata/checks/*.py")
-"""Checks by the number of the erratum."""
+"""Checks, keyed by the number of the erratum."""
 
 
 def numeric_check(
@@ -137,8 +137,8 @@ def numeric_check(
         name: number of the erratum, as in ``config/errata.yaml``.
         printed: the formula of the paper.
         derived: the derived formula.
-        also: numbers of errata that were merged into it.
-        table: function that returns the lines of a further table.
+        also: numbers of other errata that were merged into this one.
+        table: function that returns the lines of an additional table.
     """
 
     def register(compare: Callable[[Formula], Sequence[Comparison]]) -> Callable[[Formula], Sequence[Comparison]]:

@@ -12,7 +12,7 @@ from formalsynth.core.weights import lipschitz_weights
 
 
 def family() -> Family:
-    """Lognormal regression."""
+    """Family of the lognormal regression."""
     FAMILIES.find()
     return FAMILIES["lognormal_regression"]
 
@@ -24,13 +24,13 @@ def simulated_records(generator: np.random.Generator, n: int) -> Records:
 
 
 def draws(records: Records, weights: Array, generator: np.random.Generator, size: int) -> Draws:
-    """Draw ``size`` times from the pseudo posterior with these weights (n,)."""
+    """Draw ``size`` times from the pseudo posterior with the given weights (n,)."""
     exact = exact_posteriors(family(), records, family().priors)
     return exact.draws(exact.posterior(weights), generator.random((size, exact.dimension)))
 
 
 def min_max_weights(records: Records, generator: np.random.Generator, size: int) -> Array:
-    """LW weights (n,) from draws of the unweighted posterior."""
+    """LW weights (n,), computed from draws of the unweighted posterior."""
     ones = np.ones(len(records))
     return lipschitz_weights(
         record_bounds(family(), records, draws(records, ones, generator, size), [Sensitive(ones)])[0].by_record
@@ -38,6 +38,6 @@ def min_max_weights(records: Records, generator: np.random.Generator, size: int)
 
 
 def min_max_bound(records: Records, generator: np.random.Generator, size: int) -> float:
-    """Lipschitz bound of LW weights, from draws of both posteriors."""
+    """Lipschitz bound with LW weights, from draws of the unweighted and the weighted posterior."""
     alpha = min_max_weights(records, generator, size)
     return record_bounds(family(), records, draws(records, alpha, generator, size), [Sensitive(alpha)])[0].delta

@@ -1,4 +1,4 @@
-"""Pair of data sets for E3, E9 and E10, as in the zcdp paper: they differ in one record, and in mean and variance."""
+"""Pair of data sets for E3, E9 and E10, as in the zcdp paper; they differ in one record, and therefore in mean and variance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from formalsynth.core.arrays import Array
 
 N, D = 1000, 4.0
-"""Number of records and bound of their values, as in Figure 1 of the paper."""
+"""Number of records, and bound on their absolute values, as in Figure 1 of the paper."""
 HIGH = 16
 """Number of records at the upper bound in the second data set, for a variance near 1."""
 
@@ -21,6 +21,6 @@ def neighbours() -> tuple[Array, Array]:
 
 
 def variances() -> tuple[float, float]:
-    """Sample variances of both, with denominator n - 1."""
+    """Sample variances of both data sets, with denominator n - 1."""
     smaller, larger = (float(data.var(ddof=1)) for data in neighbours())
     return smaller, larger

@@ -1,1 +1,1 @@
-"""One module for each erratum; the register finds them in this folder."""
+"""Checks of errata, one module for each; the register finds them in this folder."""

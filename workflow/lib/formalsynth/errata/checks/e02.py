@@ -1,4 +1,4 @@
-"""E2: cost of the draw of the mean when synthesis is post-processing."""
+"""E2: cost of drawing the mean, with synthesis as post-processing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from formalsynth.errata.check import Comparison, Reading, exactly, near, numeric
 from formalsynth.papers.zcdp.accounting import Setting, rho_bayes_per_record, rho_postprocessing, rho_postprocessing_printed
 
 SETTING = Setting(n=1000, d=4.0)
-"""Setting of Figure 1 of the paper."""
+"""Setting of the paper's Figure 1."""
 ORDER = 3.0
 """Order of the Rényi divergence that is integrated; for equal variances the divergence is rho times the order."""
 
@@ -43,8 +43,9 @@ def cost_of_the_draw(formula: PostProcessing) -> Sequence[Comparison]:
     return [
         Comparison("rho", exactly(formula.rho(SETTING)), near(rho, 1e-6 * rho), "integral of p³ / q² over the draw"),
         Comparison(
-            "number of records at which both ways cost the same", exactly(formula.break_even(SETTING.n)), near(even, 1e-4 * even),
-            "root in m n_syn, records composed as printed",
+            "number of records at which both routes cost the same",
+            exactly(formula.break_even(SETTING.n)), near(even, 1e-4 * even),
+            "root in m n_syn, with the records composed as printed",
         ),
     ]  # fmt: skip
 

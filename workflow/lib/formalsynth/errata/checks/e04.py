@@ -14,9 +14,9 @@ from formalsynth.papers.zcdp.combining import SYNTHESES, synthetic_records
 from formalsynth.papers.zcdp.means import privacy_loss
 
 SETTING, N_SYN, SETS = Setting(n=1000, d=4.0), 15_625, 5
-"""Setting and records of Figure 1 of the paper, and the number of data sets in its footnote 3."""
+"""Setting and number of records of the paper's Figure 1, and the number of data sets in its footnote 3."""
 SMALL = 800
-"""Number of records in the check that solves with the covariance matrix."""
+"""Number of records in the check that solves a linear system with the covariance matrix."""
 REPEATS = 100
 
 
@@ -47,9 +47,9 @@ def cost_of_joint_records(formula: Records) -> Sequence[Comparison]:
     loss_of_five, _ = _simulated(five, N_SYN // SETS)
     how = f"mean privacy loss of {REPEATS} simulated releases and their mirror images, record by record"
     return [
-        Comparison("rho of 800 records", exactly(formula.rho(SETTING, SMALL)), _solved(SMALL), "covariance matrix solved"),
-        Comparison("rho of 15,625 records in one set", exactly(formula.rho(SETTING, N_SYN)), loss, how),
-        Comparison("rho of the same records in five sets (E12)", exactly(formula.rho(five, N_SYN // SETS)), loss_of_five, how),
+        Comparison("rho for 800 records", exactly(formula.rho(SETTING, SMALL)), _solved(SMALL), "solution with the covariance matrix"),
+        Comparison("rho for a single set of 15,625 records", exactly(formula.rho(SETTING, N_SYN)), loss, how),
+        Comparison("rho for the same records in five sets (E12)", exactly(formula.rho(five, N_SYN // SETS)), loss_of_five, how),
         Comparison(
             "variance of the mean of one set (E11)", exactly(formula.mean_variance(SETTING, N_SYN)),
             simulated_mean(np.square(means)), "the same simulation",

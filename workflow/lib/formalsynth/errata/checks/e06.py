@@ -1,4 +1,4 @@
-"""E6: guarantee of Censor_w with weights computed from the data."""
+"""E6: guarantee of Censor_w if the weights are computed from the data."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from formalsynth.papers.censor_audit.study_neighbours import FIXED, MIN_MAX, PRI
 N = 500
 """Number of records; the losses at the paper's 2000 are larger."""
 Bound = Callable[[float, int], float]
-"""Function from ε and the larger number of records to a bound on the loss when a record is added or removed."""
+"""Function from ε and the number of records of the larger neighbour to a bound on the loss for an added or removed record."""
 
 
 @numeric_check(
     "E6",
     printed=Reading("weights computed from the data: loss ≤ ε", lambda epsilon, n: epsilon),
     derived=Reading(
-        "weights held fixed: loss ≤ ε; computed from the data: every term may change, loss ≤ n ε with n records",
+        "weights held fixed: loss ≤ ε; computed from the data: every term may change: loss ≤ n ε with n records",
         lambda epsilon, n: n * epsilon,
     ),
 )
@@ -32,5 +32,5 @@ def loss_with_computed_weights(formula: Bound) -> Sequence[Comparison]:
         Comparison("re-weighted LW weights", bound, exactly(computed["add_remove"]), method),
         Comparison("min-max weights", bound, exactly(min_max["add_remove"]), method),
         Comparison("printed weights, proportional to 1 / |f|", bound, exactly(printed["add_remove"]), method),
-        Comparison("re-weighted, region with the mass", bound, exactly(computed["add_remove_region"]), "99.9 % of the mass"),
+        Comparison("re-weighted, region with most of the mass", bound, exactly(computed["add_remove_region"]), "99.9 % of the mass"),
     ]

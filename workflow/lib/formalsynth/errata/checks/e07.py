@@ -11,7 +11,7 @@ from scipy import optimize, stats
 from formalsynth.errata.check import Comparison, Interval, Reading, exactly, numeric_check
 
 SHARE, MEAN = 0.2, 100.0
-"""Share of the first component and mean of both components, as in Section 3.1 and Supplement 5."""
+"""Share of the first component, and mean of both components, as in Section 3.1 and Supplement 5."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ def settings_of_the_supplement(formula: Supplement) -> Sequence[Comparison]:
     return [
         Comparison("15 % quantile of the mixture", exactly(_quantile(0.15, formula.phi)), Interval(70.0, 75.0), how),
         Comparison("90 % quantile of the mixture", exactly(_quantile(0.9, formula.phi)), Interval(132.0, 140.0), how),
-        Comparison("prior mass of 1/φ above 0", exactly(mass), exactly(1.0), "a dispersion has to be positive"),
+        Comparison("prior mass of 1/φ above 0", exactly(mass), exactly(1.0), "a dispersion must be positive"),
     ]
 
 
 def _quantile(share: float, phi: tuple[float, float]) -> float:
-    """Quantile of the mixture, with a distribution function that is linear between whole numbers."""
+    """Quantile of the mixture, from its distribution function, interpolated linearly between whole numbers."""
     parts = [stats.nbinom(size, size / (size + MEAN)) for size in phi]
 
     def mixture(x: float) -> float:

@@ -1,4 +1,4 @@
-"""E8: steps of risk-equalised synthesis that use the records outside its budget."""
+"""E8: steps of risk-equalised synthesis that use the records but are not part of its budget."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, nea
 from formalsynth.papers.reps.weighting import hinge_weights
 
 N, CLIP, UPPER = 1000, 4.0, 10.0
-"""Training records, half of each class; clip of standardised numbers; declared upper bound, the value of the added record."""
+"""Number of training records, half in each class; clip of standardised numbers; declared upper bound, also the added value."""
 EPSILON, DELTA, TAIL, STRENGTH = 1.0, 1e-3, 0.9, 1.0
-"""ε and δ of the noise; quantile of the scores for τ; strength λ of the weights."""
+"""ε and δ of the noise; level of the quantile of the scores that gives τ; strength λ of the weights."""
 
 
 @dataclass(frozen=True)
 class Accounting:
-    """Distance that the released sums move, and scale of the noise."""
+    """Distances by which the released sums move, and scale of the noise."""
 
     joining: Callable[[Array], float]
-    """Distance from the values (n,), the first half in class 0, when a record at the bound is added to class 1."""
+    """Distance if a record at the bound is added to class 1, given the values (n,), whose first half is in class 0."""
     leaving: Callable[[Array], float]
-    """Distance from the clipped values (n,), which are also the scores, when the largest is removed."""
+    """Distance if the largest of the clipped values (n,), which are also the scores, is removed."""
     sigma: Callable[[float, float, float], float]
-    """Noise scale from sensitivity, ε and δ."""
+    """Noise scale for a sensitivity, ε and δ."""
 
 
 def _own_joining(x: Array) -> float:
-    """Distance by the record's own contribution only, with unchanged centre and scale."""
+    """Distance from the record's own contribution only, with unchanged centre and scale."""
     return CLIP
 
 
@@ -45,12 +45,12 @@ def _joining(x: Array) -> float:
 
 
 def _own_leaving(u: Array) -> float:
-    """Distance by the record's weight times its contribution."""
+    """Distance from the record's own contribution, weighted, only."""
     return float((hinge_weights(u, float(np.quantile(u, TAIL)), STRENGTH) * u)[u.argmax()])
 
 
 def _leaving(u: Array) -> float:
-    """Distance with changed weights of the others: those above both thresholds are multiplied by exp(λ (τ' − τ))."""
+    """Distance if the weights of the others change: those above both thresholds are multiplied by exp(λ (τ' − τ))."""
     top, rest = u.argmax(), np.delete(u, u.argmax())
     tau, after = float(np.quantile(u, TAIL)), float(np.quantile(rest, TAIL))
     weights = hinge_weights(u, tau, STRENGTH)
@@ -73,7 +73,7 @@ def _leaving(u: Array) -> float:
     ),
 )
 def distances_of_released_sums(formula: Accounting) -> Sequence[Comparison]:
-    """Effect of one record on the sums of 1000 standardised records, and the guarantee of noise made for the clip."""
+    """Effect of one record on the sums of 1000 standardised records, and the guarantee of noise calibrated for the clip."""
     generator = np.random.default_rng(8)
     x = np.append(*(np.clip(generator.normal(mean, 1.0, N // 2), mean - 3, mean + 3) for mean in (-1.0, 1.0)))
     u = np.clip(generator.exponential(1.0, N), 0.0, CLIP)
@@ -81,14 +81,14 @@ def distances_of_released_sums(formula: Accounting) -> Sequence[Comparison]:
     distance, size = formula.joining(x), float(np.linalg.norm(joined))
     sigma = analytic_sigma(CLIP, EPSILON, DELTA)
     return [
-        Comparison("distance when a record is added", exactly(distance), near(size, 1e-9 * size), "standardised again"),
+        Comparison("distance when a record is added", exactly(distance), near(size, 1e-9 * size), "features standardised again"),
         Comparison(
             "δ needed at ε = 1, δ = 0.001 spent", exactly(float(gaussian_delta(sigma, distance, EPSILON))),
             _simulated_delta(size, sigma), "100,000 simulated privacy losses",
         ),
         Comparison(
             "distance when a record is removed", exactly(formula.leaving(u)), near(_moved_by_leaving(u), 1e-9),
-            "τ and all weights computed again",
+            "τ and all weights recomputed",
         ),
         *(_noise(formula, epsilon) for epsilon in (4.0, 20.0)),
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def _standardised(x: Array) -> Array:
 
 
 def _moved_by_joining(x: Array) -> Array:
-    """Change of the sums by class (2,)."""
+    """Change of each class's sum (2,)."""
     before, after = _standardised(x), _standardised(np.append(x, UPPER))
     half = len(x) // 2
     return np.array([after[:half].sum() - before[:half].sum(), after[half:].sum() - before[half:].sum()])
@@ -112,15 +112,15 @@ def _moved_by_leaving(u: Array) -> float:
 
 
 def _simulated_delta(distance: float, sigma: float) -> Interval:
-    """Simulate the δ at :data:`EPSILON` of noisy sums at this distance: the mean of ``(1 − exp(ε − loss))_+``."""
+    """Simulate the δ at :data:`EPSILON` of noisy sums that are this distance apart: the mean of ``(1 − exp(ε − loss))_+``."""
     noise = np.random.default_rng(88).normal(0.0, sigma, 100_000)
     loss = ((noise - distance) ** 2 - noise**2) / (2 * sigma**2)
     return simulated_mean(-np.expm1(np.minimum(EPSILON - loss, 0.0)))
 
 
 def _noise(formula: Accounting, epsilon: float) -> Comparison:
-    """Comparison of the δ of a calibration at an ε with the δ spent."""
+    """Compare the δ that noise calibrated for an ε needs with the δ spent."""
     delta = 1 / 2800
     needed = float(gaussian_delta(formula.sigma(1.0, epsilon, delta), 1.0, epsilon))
     spent = Interval(0.0, delta * (1 + 1e-9))
-    return Comparison(f"δ needed with σ made for ε = {epsilon:g}", exactly(needed), spent, "spent: δ = 1/2800, as in the paper")
+    return Comparison(f"δ needed with σ calibrated for ε = {epsilon:g}", exactly(needed), spent, "spent: δ = 1/2800, as in the paper")

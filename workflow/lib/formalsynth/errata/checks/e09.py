@@ -11,12 +11,12 @@ from formalsynth.core.arrays import Array
 from formalsynth.errata.check import Comparison, Reading, exactly, near, numeric_check
 
 N_SYN, S2, STEP, DELTA = 1000, 1.0, 0.064, 5e-6
-"""Number of synthetic records, variance, its step (2d)²/n at d = 4 and n = 1000, and the δ of the percentiles."""
+"""Number of synthetic records, variance, its change (2d)²/n at d = 4 and n = 1000, and the δ of the percentiles."""
 LogRatio = Callable[[Array], Array]
 
 
 def _parts(x: Array) -> tuple[Array, Array]:
-    """Terms of the log ratio for the smaller variance, with the paper's rate of the neighbour (see E3)."""
+    """Terms of the log ratio for the smaller variance, with the paper's rate for the neighbour (see E3)."""
     shape, falling = (N_SYN - 1) / 2, 2 * S2 - STEP
     return np.full_like(x, shape * np.log(falling / (2 * S2))), (N_SYN - 1) * STEP * x / (2 * S2 * falling)
 

@@ -15,11 +15,11 @@ from formalsynth.papers.zcdp.unknown_variance import mean_delta, mean_epsilon_cu
 
 N_SYN, DELTA = 1000, 5e-6
 Divergence = Callable[[float, float, float, float], float]
-"""Function from order, shift and both variances to the Rényi divergence of two normal distributions."""
+"""Function that maps order, shift and both variances to the Rényi divergence between two normal distributions."""
 
 
 def _printed(order: float, shift: float, variance: float, other: float) -> float:
-    """Divergence with the variance of the data set for both distributions."""
+    """Divergence if both distributions have the variance of the data set."""
     return order * shift**2 / (2 * variance)
 
 
@@ -43,7 +43,7 @@ def _epsilon(formula: Divergence) -> Callable[[Setting, float, float], float]:
     ),
 )
 def divergence_of_synthetic_means(formula: Divergence) -> Sequence[Comparison]:
-    """Two data sets that differ in one record, n = 1000, d = 4; means of 1000 synthetic records."""
+    """Two data sets that differ in one record (n = 1000, d = 4), and the means of 1000 synthetic records from each."""
     smaller, larger = neighbours()
     shift = float(larger.mean() - smaller.mean())
     variance, other = (float(data.var(ddof=1)) / N_SYN for data in (larger, smaller))

@@ -1,4 +1,4 @@
-"""E13: attack whose reference set is the set of non-members."""
+"""E13: an attack that uses the non-members as its reference set."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.tables import Mask, encode
 
 K, DIMENSION, MEMBERS, OTHERS, REPEATS = 5, 2, 1500, 1500, 6
-"""Number of neighbours, features, members, non-members and data sets; members and non-members are uniform in a square."""
+"""Numbers of neighbours, features, members, non-members and data sets; the records are uniform in a square."""
 LARGEST, EPSILON, TRAIN = 0.667, 0.5, 2800
 """Printed top-decile advantage of uniform weights on the simulated data, its ε, and the number of training records."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Advantage from the distance to the reference set only, and the possible top-decile advantage."""
+    """Advantage from the distance to the reference set only, and the top-decile advantage that is possible."""
 
     advantage: Callable[[], Interval]
     top: Callable[[], Interval]
@@ -31,7 +31,7 @@ class Reference:
 
 
 def _own_reference() -> Interval:
-    """Advantage for one density: 2 Pr(mean(D₁ … D_k) > mean(0, D'₁ … D'_(k−1))) − 1, D_j^d the times of a Poisson process."""
+    """Advantage for one density: 2 Pr(mean(D₁ … D_k) > mean(0, D'₁ … D'_(k−1))) − 1; D_j^d are times of a Poisson process."""
     generator = np.random.default_rng(13)
 
     def distances(size: int) -> Array:
@@ -49,7 +49,7 @@ def _limit() -> float:
 def _without_the_records() -> Interval:
     """Interval from the limit to the top-decile advantage on synthetic data made without the attacked records.
 
-    The synthetic data use statistics of another draw of the benchmark, without noise.
+    The synthetic data are made from statistics of another draw of the benchmark, without noise.
     """
     attacked, other = (_replicate(k) for k in range(2))
     synthetic = other.synthesize(np.ones(other.prepared.n), 0.0)
@@ -85,14 +85,14 @@ def advantage_of_the_reference(formula: Reference) -> Sequence[Comparison]:
     printed, fair = (near(float(column.mean()), 4 * float(column.std(ddof=1)) / REPEATS**0.5 + 0.01) for column in rows.T)
     how = f"the paper's attack on {REPEATS} data sets of points in a square, without synthetic records"
     return [
-        Comparison("advantage, non-members as reference", formula.advantage(), printed, how),
-        Comparison("advantage, own record left out", exactly(0.0), fair, how),
+        Comparison("advantage with the non-members as reference", formula.advantage(), printed, how),
+        Comparison("advantage with the own record left out", exactly(0.0), fair, how),
         Comparison("top-decile advantage at ε = 0.5", formula.top(), exactly(LARGEST), "printed in Appendix B"),
     ]  # fmt: skip
 
 
 def _advantages(generator: np.random.Generator) -> tuple[float, float]:
-    """Advantages with both references in one data set."""
+    """Compute the advantage with each of the two references, in one data set."""
     train, test = generator.random((MEMBERS, DIMENSION)), generator.random((OTHERS, DIMENSION))
     targets = prepare_targets(train, test, np.arange(MEMBERS + OTHERS), K, generator)
     everyone = np.ones(len(targets.member), dtype=bool)

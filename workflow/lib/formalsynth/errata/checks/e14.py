@@ -1,4 +1,4 @@
-"""E14: sensitive range and synthetic data of range-truncation."""
+"""E14: effect of the sensitive range on the synthetic data of range-truncation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, num
 
 N = 2000
 SMALLEST = 1e-300
-"""Smallest improvement that counts."""
+"""Smallest decrease of the ECDF difference that counts as an improvement."""
 Change = Callable[[], Interval]
-"""Change of the average ECDF difference with a shorter sensitive range."""
+"""Change of the average ECDF difference if the sensitive range is shortened."""
 
 
 @numeric_check(
@@ -34,7 +34,7 @@ def utility_of_truncation(formula: Change) -> Sequence[Comparison]:
     context = Context(FAMILIES["lognormal_regression"], records, Address(1, 1, 1, N, 0), [parent])
     wide, narrow = (_form("range_truncated", context, a=a, b=b).weights for a, b in ((0.4, 1.8), (0.6, 1.2)))
     plain = _form("weighted", context).weights
-    how = "both mechanisms, equal risks; equal weights give equal fits and equal records"
+    how = "both mechanisms with the same risks; equal weights give equal fits and equal records"
     return [
         Comparison("change of the weights, (0.4, 1.8) to (0.6, 1.2)", formula(), exactly(_largest(wide, narrow)), how),
         Comparison("change of the weights, Weighted to (0.6, 1.2)", formula(), exactly(_largest(plain, narrow)), how),

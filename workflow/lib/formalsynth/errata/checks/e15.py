@@ -1,4 +1,4 @@
-"""E15: the median of Table 1 that is closest to the median of the data."""
+"""E15: the median in Table 1 that is closest to the data's."""
 
 from __future__ import annotations
 

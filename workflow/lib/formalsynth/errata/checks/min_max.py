@@ -17,13 +17,13 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, nea
 from formalsynth.errata.exact_draws import min_max_bound, simulated_records
 
 SIZES = {100: 500, 1000: 500, 10_000: 400, 100_000: 250}
-"""Number of simulated data sets by number of records."""
+"""Number of simulated data sets, keyed by their number of records."""
 FIRST, LAST = 1000, 100_000
 """Sample sizes at which spread and median are compared; the first is that of the papers."""
 SCALE, EPSILON = 10.0, 4.0
-"""Declared scale, and ε of the censored likelihood."""
+"""Declared scale of the weights, and ε of the censored likelihood."""
 REGRESSION, DRAWN = "lognormal regression", 150
-"""Population with predictors, and the number of its data sets with posterior draws."""
+"""Name of the population with predictors, and its number of data sets with posterior draws."""
 GUMBEL_SD = 1.05
 """Standard error of the sample sd of Gumbel variables (kurtosis 5.4), in units of ``sd / sqrt(R)``."""
 COLUMNS = ("min-max, true parameter", "min-max", "declared scale", "censored")
@@ -31,7 +31,7 @@ COLUMNS = ("min-max, true parameter", "min-max", "declared scale", "censored")
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of R data sets of one size: R for each of :data:`COLUMNS`."""
+    """Bounds of R data sets of one size: R values for each of :data:`COLUMNS`."""
 
     columns: tuple[Array, ...]
 
@@ -50,7 +50,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Contraction:
-    """Spread at the larger size, computed from the spread at the smaller size, and growth of the median."""
+    """Spread at the larger size, predicted from that at the smaller size, and predicted growth of the median."""
 
     sd: Callable[[RiskPopulation, float], float]
     growth: Callable[[RiskPopulation], float]
@@ -75,7 +75,7 @@ def drawn(n: int) -> Array:
 
 
 def table() -> Iterator[str]:
-    """Lines of the table with every size of every population, and the limit law."""
+    """Lines of the table: every size of every population, with the limit law."""
     head = f"{'n':>8} {'a':>5} {'law':>12} {COLUMNS[0]:>24} {COLUMNS[1]:>18} {COLUMNS[2]:>18} {COLUMNS[3]:>18}"
     for population in RISK_POPULATIONS:
         yield f"  {population.name}: median and sd of Δ (± Monte Carlo error of the sd)"
@@ -126,20 +126,20 @@ def _growth(first: Bounds, last: Bounds) -> Interval:
 
 
 def _contracting() -> Iterator[Comparison]:
-    """Comparisons for a declared scale without predictors and for a censored likelihood, which contract under both readings."""
+    """Comparisons for a declared scale without predictors and a censored likelihood; both contract under either reading."""
     for population in RISK_POPULATIONS:
         first, last = simulated(population, FIRST), simulated(population, LAST)
         if population.name != REGRESSION:
             ratio = last.sd("declared scale")[0] / first.sd("declared scale")[0]
             what = f"{population.name}: sd ratio, declared scale"
-            yield Comparison(what, Interval(0.0, 0.25), exactly(ratio), "n^(−1/2) gives 0.1; it contracts under both readings")
+            yield Comparison(what, Interval(0.0, 0.25), exactly(ratio), "n^(−1/2) gives 0.1; the bounds contract under both readings")
         censored = exactly(last.sd("censored")[0])
         yield Comparison(f"{population.name}: sd, censored", exactly(0.0), censored, f"Δ = ε/2 = {EPSILON / 2:g} always")
 
 
 @functools.cache
 def simulated(population: RiskPopulation, n: int) -> Bounds:
-    """Bounds of simulated data sets; :data:`SIZES` gives their number."""
+    """Bounds of simulated data sets, as many as in :data:`SIZES`."""
     generator = np.random.default_rng([16, RISK_POPULATIONS.index(population), n])
     rows = np.array([_bounds(population.draw(generator, n)) for _ in range(SIZES[n])])
     return Bounds(tuple(rows.T))
