@@ -90,7 +90,7 @@ def test_scenarios_go_by_their_names_and_rows_by_their_values():
 
 
 def test_a_claim_needs_a_unit_with_a_value_in_every_cell():
-    with pytest.raises(NoRowsError, match="no replicate has one in every cell"):
+    with pytest.raises(NoRowsError, match="no replicate has a result in every cell"):
         values_of(claim_of({}), [table_of(A=[1.0, np.nan], B=[np.inf, 5.0])])
 
 

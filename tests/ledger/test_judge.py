@@ -110,7 +110,7 @@ def test_an_order_is_judged_replicate_by_replicate():
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0, "none of the records"), (1, "all of the records"), (0.002, "0.01 of the records"), (0.996, "0.99 of the records")],
+    [(0, "none of the records"), (1, "all of the records"), (0.002, "1 % of the records"), (0.996, "99 % of the records")],
 )
 def test_a_share_in_a_note_is_none_or_all_only_if_exact(share, text):
     assert share_of(share, "records") == text
@@ -197,7 +197,7 @@ def test_a_multiple_has_to_hold_beyond_the_errors(times, verdict):
     tables = table_of(A=normal(10), B=np.roll(normal(12), 1))
     row = row_of(claim_of({"kind": "at_most", "times": times}, {"statistic": "mean"}), tables)
     assert row.verdict == verdict
-    assert row.note.startswith("1.20 times the first, with errors at most 1.2")
+    assert row.note.startswith("1.20 times the first; at most 1.2")
 
 
 @pytest.mark.parametrize("first", [0.0, -1.0])
@@ -284,8 +284,8 @@ def test_lost_replicates_are_named():
     lost = np.where(np.isin(np.arange(100), [5, 43, 80]), np.nan, normal(5))
     row = row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=lost))
     assert row.replicates == 97
-    assert row.note.endswith("; without 3 replicates that lack a finite result (5, 43, 80)")
-    assert "without" not in row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=normal(5))).note
+    assert row.note.endswith("; leaving out 3 replicates without a finite result (5, 43, 80)")
+    assert "leaving out" not in row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=normal(5))).note
 
 
 @pytest.mark.parametrize(

@@ -15,22 +15,22 @@ from formalsynth.ledger.claims import Claim
 
 
 class ClaimError(ValueError):
-    """Error of a claim that refers to something missing from the tables."""
+    """Error for a claim that refers to a column or cell that the tables do not contain."""
 
 
 class NoRowsError(ValueError):
-    """Error for a cell without a result because all its fits or replicates failed; the message becomes the ledger's note."""
+    """Error for a cell without a result because all its fits or replicates failed; its message becomes the note in the ledger."""
 
 
 PLANNED = ("synthesizer", "n", "scenario", "replicate")
-"""Columns whose values the plan has checked, so a cell without rows is not an error in config."""
+"""Columns whose values the plan has checked, so a cell without rows in the table does not mean an error in config."""
 
 
 class Compared(NamedTuple):
     """Values that a claim compares."""
 
     values: Array
-    """(units, cells) values of the units that have a value in every cell."""
+    """(units, cells) values, for the units that have a value in every cell."""
     replicates: int
     names: tuple[str, ...]
     """Names of the cells."""
@@ -39,11 +39,11 @@ class Compared(NamedTuple):
 
 
 def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
-    """Values that a claim compares, extracted from the tables.
+    """Extract the values that a claim compares from the tables.
 
     Args:
         claim: the claim.
-        tables: the collected table of each of its scenarios.
+        tables: the collected table for each of its scenarios.
 
     Raises:
         ClaimError: a column or a cell is missing.
@@ -83,7 +83,7 @@ def _complete(table: pd.DataFrame, by: pd.Series, over: str, cells: Sequence[obj
 
 
 def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:
-    """Names of cells: the label if there is one; a number follows the name of its column."""
+    """Names of cells: the label if there is one; otherwise, a number is preceded by the name of its column."""
     names = []
     for cell in cells:
         number = float(cell) if isinstance(cell, int | float | np.number) else None
@@ -101,7 +101,7 @@ def _plain(number: float | None) -> str:
 
 
 def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Select the rows of a claim, with the names of scenarios instead of their ids."""
+    """Select the rows of a claim, and replace the ids of scenarios by their names."""
     names = {scenario.id: scenario.name for scenario in claim.scenarios}
     table = pd.concat(tables, ignore_index=True)
     table = table.assign(scenario=table["scenario"].map(names)) if "scenario" in table else table
@@ -115,7 +115,7 @@ def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _failed(table: pd.DataFrame) -> bool:
-    """Check whether any replicate failed; rows of failed replicates may lack the column that distinguishes cells."""
+    """Check whether any replicate failed; rows of failed replicates may have no value in the column that defines the cells."""
     return "status" in table and bool((table["status"] != "ok").any())
 
 
@@ -123,7 +123,7 @@ def _without_result(claim: Claim, cells: Sequence[object]) -> str:
     """Describe the cells without a result."""
     estimate = claim.estimate
     rows = [f"{column} {value}" for column, value in estimate.rows.items()]
-    named = [f"{estimate.over} {' and '.join(map(str, cells))}"] if cells else [f"no {estimate.by} has one in every cell"]
+    named = [f"{estimate.over} {' and '.join(map(str, cells))}"] if cells else [f"no {estimate.by} has a result in every cell"]
     return f"without a finite result: {', '.join([*rows, *named])}"
 
 
@@ -144,7 +144,7 @@ def _column(claim: Claim, table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _against(claim: Claim, wide: pd.DataFrame) -> pd.DataFrame:
-    """Convert values for a claim: distances to a reference, shares of each cell's largest value, 1 above a limit, or as is."""
+    """Convert values to those that a claim compares: distances, shares of the cell's largest, 1 above a limit, or unchanged."""
     estimate = claim.estimate
     reference = estimate.distance
     if reference == DATA:

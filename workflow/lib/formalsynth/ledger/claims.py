@@ -1,8 +1,8 @@
 """Claims: statements of a paper about numbers that a run computes.
 
 A claim names cells of a tidy table (synthesizers, sample sizes, columns, ...), a statistic of each cell over its units
-(replicates, records, synthetic data sets, ...) and a test. A few kinds of tests cover all claims, and each verdict accounts for
-the Monte Carlo error of its estimates.
+(replicates, records, synthetic data sets, ...) and a test. A few kinds of tests suffice for all claims, and each verdict accounts
+for the Monte Carlo error of its estimates.
 """
 
 from __future__ import annotations
@@ -30,31 +30,32 @@ def _list_statistics(schema: dict[str, Any]) -> None:
 
 
 class Estimate(Model):
-    """Estimate of a claim: a statistic of cells of a tidy table."""
+    """Estimate of a claim: a statistic of each cell of a tidy table."""
 
-    scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size is given.")
-    size: WholeNumber | None = Field(None, description="Only this sample size, before the scale shrinks it.")
+    scenario: str | Names = Field(description="Scenario or scenarios; every sample size is used unless size is given.")
+    size: WholeNumber | None = Field(None, description="Use only this sample size, given before the scale reduces it.")
     table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
-        "replicates", description="Collected table that it reads."
+        "replicates", description="Collected table that the estimate reads."
     )
-    value: Names = Field(description="Column, or several columns as the cells if over is value.")
+    value: Names = Field(description="Column with the values; if over is value, several columns, which are the cells.")
     over: str = Field(
-        "synthesizer", description="Column that defines the cells: synthesizer, n, scenario, value for the columns, or others."
+        "synthesizer",
+        description="Column that defines the cells, such as synthesizer, n or scenario; value if the columns are the cells.",
     )
     of: Annotated[list[str | float], AfterValidator(each_once)] = Field(
-        default_factory=list, description="The cells from left to right; if left out, every n or column."
+        default_factory=list, description="The cells from left to right; if left out, every n or every column."
     )
-    names: dict[str, str] = Field(default_factory=dict, description="Names of cells, by id, if different from their labels.")
+    names: dict[str, str] = Field(default_factory=dict, description="Names of cells by id, if different from their labels.")
     where: dict[str, Number] = Field(
-        default_factory=dict, description="Only synthesizers that have these values, or lack these parameters."
+        default_factory=dict, description="Use only synthesizers with these parameter values, and those without these parameters."
     )
-    rows: dict[str, str | bool | float] = Field(default_factory=dict, description="Only rows with these values.")
-    by: str = Field("replicate", description="Column whose values are the units: replicate, record, set, draw or another one.")
+    rows: dict[str, str | bool | float] = Field(default_factory=dict, description="Use only rows with these values.")
+    by: str = Field("replicate", description="Column whose values are the units: replicate, record, set, draw or another column.")
     distance: float | Literal["Data", "population"] | None = Field(
-        None, description="Take the distance to a number, to the confidential data, or to the value in the population."
+        None, description="Use the distance to a number, to the confidential data, or to the population value."
     )
-    of_largest: bool = Field(False, description="Take each value as a share of the cell's largest.")
-    above: float | None = Field(None, description="Use 1 for values above this, else 0; the mean is a share.")
+    of_largest: bool = Field(False, description="Use each value as a share of the cell's largest value.")
+    above: float | None = Field(None, description="Use 1 for values above this number, 0 for others; their mean is a share.")
     differences: bool = Field(
         False, description="Compare differences of cells: first minus second, third minus fourth, and so on."
     )
@@ -77,7 +78,7 @@ def _is_given(value: object) -> bool:
 
 
 Kind = Literal["test", "recovered", "drawn records", "by construction", "implied", "ours", "settings lost", "own study"]
-"""Relevance of a verdict for the paper; only claims of kind ``test`` count in the headline."""
+"""Kind of a claim: what its verdict means for the paper; only claims of kind ``test`` count in the headline."""
 KINDS: dict[str, str] = {
     "test": "a statement of the paper that the run can support or contradict",
     "recovered": "settings that the paper does not print were chosen to match the same printed numbers; agreement proves nothing",
@@ -92,11 +93,11 @@ KINDS: dict[str, str] = {
 
 
 UNCOUNTED = [kind for kind in KINDS if kind not in ("test", "own study")]
-"""Kinds of claims that are not counted, because they are not about a paper or add no evidence."""
+"""Kinds of claims that do not count in the headline, because they are not about a paper or add no evidence."""
 
 
 def kind_name(text: str) -> str:
-    """Kind of a ledger row; claims in older ledgers, which have no kinds, are tests."""
+    """Kind of claim in a row of a ledger; rows of older ledgers, which have no kinds, are of kind ``test``."""
     return "implied" if text.startswith("implied by ") else text or "test"
 
 
@@ -107,8 +108,8 @@ class ClaimConfig(Model):
     place: str = Field(description="Place in the paper.")
     shows: str = Field("", pattern=pattern("shows"), description="Figure or table that the claim belongs to.")
     claim: str = Field(description="The claim in our words, in one line.")
-    printed: str = Field("", description="The printed number or formula, if there is one.")
-    kind: Kind = Field("test", description="Relevance of the verdict for the paper; only kind test counts in the headline.")
+    printed: str = Field("", description="The number or formula as printed, if there is one.")
+    kind: Kind = Field("test", description="Meaning of the verdict for the paper; only kind test counts in the headline.")
     implied_by: str = Field(
         "",
         pattern=pattern("id of a claim, or none"),
@@ -118,7 +119,7 @@ class ClaimConfig(Model):
     erratum: str = Field("", pattern=pattern("erratum"), description="Number of the erratum that the claim is part of.")
     estimate: Estimate = Field(description="The numbers that the claim is about.")
     test: AnyTest = Field(description="The condition on these numbers.")
-    note: str = Field("", description="Information that a reader needs for the verdict.")
+    note: str = Field("", description="Information that a reader needs to understand the verdict.")
 
     @field_validator("implied_by")
     @classmethod
@@ -135,7 +136,7 @@ class ClaimConfig(Model):
 
 
 class ClaimScenario(JobInput):
-    """Scenario of a claim, at one sample size."""
+    """Scenario that a claim uses, at one sample size."""
 
     id: str
     name: str
@@ -153,14 +154,14 @@ class Claim(JobInput):
     paper: str
     place: str
     shows: str
-    """Figure or table that it belongs to, such as ``figure 2`` or ``table 1``; empty for none."""
+    """Figure or table that the claim belongs to, such as ``figure 2`` or ``table 1``; empty for none."""
     claim: str
     printed: str
     kind: Kind
     implied_by: str
-    """Id of the claim that implies it; empty unless the kind is ``implied``."""
+    """Id of the claim that implies this one; empty unless the kind is ``implied``."""
     erratum: str
-    """Number of its erratum, after mergers; empty for none."""
+    """Number of its erratum, after errata were merged; empty for none."""
     finding: Finding | Literal[""]
     """Kind of its erratum; empty for none."""
     note: str
@@ -172,4 +173,4 @@ class Claim(JobInput):
     truth: float | None
     """Population value, if the estimate is a distance to it."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """Labels of cells by id."""
+    """Labels of cells, keyed by id."""

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from formalsynth.core.model import Identifier, Model, each_once, pattern
 
 Finding = Literal["misprint", "refuted"]
-"""Kind of an erratum; it becomes the verdict of the erratum's claims that do not hold."""
+"""Kind of an erratum; if a claim of the erratum does not hold, this is its verdict."""
 ErratumNumber = Annotated[str, Field(pattern=pattern("number of an erratum"))]
 
 
@@ -36,8 +36,8 @@ class Erratum(Model):
     printed: str = Field("", description="The printed formula or sentence, in our words.")
     derived: str = Field("", description="The derived statement, with its reason.")
     check: str = Field("", description="The numbers that show the error; `python -m formalsynth.errata` with its id prints them.")
-    consequence: str = Field("", description="Consequence for a reader who relied on the printed statement.")
-    matters: str = Field("", description="Effect on the conclusions of the paper.")
+    consequence: str = Field("", description="Consequence for a reader who relies on the printed statement.")
+    matters: str = Field("", description="Effect on the paper's conclusions.")
 
     @property
     def command(self) -> str:
@@ -46,6 +46,6 @@ class Erratum(Model):
 
 
 class ErrataConfig(Model):
-    """File ``config/errata.yaml``: errors in the printed papers."""
+    """Content of ``config/errata.yaml``: errors in the printed papers."""
 
     errata: list[Erratum] = Field(description="The errata, each error once.")

@@ -1,4 +1,4 @@
-"""Ledger of claims with verdicts, computed from collected tables only."""
+"""Ledger of the claims with their verdicts, computed only from collected tables."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from formalsynth.ledger.thresholds import Thresholds
 from formalsynth.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW, UNDETERMINED
 
 RANDOM = ("replicate", "record", "set", "draw")
-"""Random units; estimates over other units, such as the points of a grid, have no Monte Carlo error."""
+"""Columns whose units are random; estimates over other units, such as the points of a grid, have no Monte Carlo error."""
 
 REPEATED = ("replicate", "set", "draw")
-"""Units whose number is a setting of the run; extremes over them grow with that number."""
-UNSURE = "the {} has no valid Monte Carlo error, so it can show a direction only"
+"""Columns whose number of units is a setting of the run; a maximum over such units grows with their number."""
+UNSURE = "the {} has no valid Monte Carlo error, so it can show only a direction"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def ledger(
     root: int,
     judged: bool,
 ) -> pd.DataFrame:
-    """Judge claims: a table with a row and a verdict for each claim.
+    """Judge claims, and return a table with a row and a verdict for each claim.
 
     Args:
         claims: the claims.
@@ -86,7 +86,7 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
 
     Args:
         claim: the claim.
-        tables: the collected table that it refers to, for each of its scenarios.
+        tables: the collected table that the claim uses, for each of its scenarios.
         thresholds: limits for agreement.
         root: root seed, for the resampling.
         judged: True if the scale has enough replicates for verdicts.
@@ -117,12 +117,12 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
 
 
 def _cells(claim: Claim, values: Array, names: tuple[str, ...], chance: bool, resamples: int, root: int) -> Cells:
-    """Cells of a claim: values (units, cells), statistics and errors. The number of units determines the random stream."""
+    """Cells of a claim: values (units, cells), statistics and errors. The random stream depends only on the number of units."""
     name = claim.estimate.statistic
     estimates = STATISTICS[name](values)
     if not chance:
         return Cells(values, estimates, without_error(estimates), names)
-    generator = np.random.default_rng([root, len(values)])  # the same stream for all claims, so equal values have equal errors
+    generator = np.random.default_rng([root, len(values)])  # the same stream for every claim, so equal values have equal errors
     return Cells(values, estimates, scatter(values, name, resamples, generator), names)
 
 

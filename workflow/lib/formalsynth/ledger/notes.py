@@ -10,14 +10,14 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.words import counted
 
 NAMES = " | "
-"""Separator between names of cells; the numbers of cells are separated by a slash."""
+"""Separator between the names of cells; the numbers of cells are separated by slashes."""
 UNITS = {
     "set": "synthetic data sets",
     "draw": "posterior draws",
     "n_syn": "values of n_syn",
     "epsilon": "values of epsilon",
 }
-"""Plural names of units, if different from the column name with an s."""
+"""Plural names of units, keyed by column, if different from the column name plus an s."""
 
 
 def joined(numbers: Array) -> str:
@@ -46,30 +46,30 @@ def percent(share: float) -> str:
 
 
 def named(names: Sequence[str], texts: Sequence[str]) -> str:
-    """Join texts with the names of their cells; a single text gets no name."""
+    """Join texts, each after the name of its cell; a single text gets no name."""
     if len(texts) == 1:
         return texts[0]
     return "; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
 
 
 def unit_name(by: str) -> str:
-    """Plural name of the units of a claim, given their column."""
+    """Plural name of a claim's units, given their column."""
     return UNITS.get(by, f"{by}s")
 
 
 def without(lost: Sequence[int]) -> str:
-    """Note on the replicates without a finite result; empty if there are none."""
+    """Note on the replicates that are left out because they have no finite result; empty if there are none."""
     numbers = f" ({', '.join(map(str, lost))})" if len(lost) <= 5 else ""
-    return f"without {counted(len(lost), 'replicate')} that lack a finite result{numbers}" if lost else ""
+    return f"leaving out {counted(len(lost), 'replicate')} without a finite result{numbers}" if lost else ""
 
 
 def share_of(share: float, units: str) -> str:
-    """Share of units for a note: none, all, or a number with two decimals that is never rounded to 0 or 1."""
+    """Share of units for a note: none, all, or a whole percentage that is never rounded to 0 or 100."""
     if share in (0, 1):
         return f"{'all' if share else 'none'} of the {units}"
-    return f"{min(max(share, 0.01), 0.99):.2f} of the {units}"
+    return f"{100 * round(min(max(share, 0.01), 0.99), 2):.0f} % of the {units}"
 
 
 def sentences(*parts: str) -> str:
-    """Join the nonempty parts of a note into one line."""
+    """Join the nonempty parts of a note with semicolons."""
     return "; ".join(part.rstrip(".") for part in parts if part)

@@ -1,7 +1,7 @@
 """Steadiness of verdicts: the share of bootstrap samples of the replicates in which a verdict stays the same.
 
 A borderline verdict can change with another root seed even if the software is correct. To find such verdicts, the replicates of
-each scenario are drawn with replacement, the same ones in all its tables, and the claims are judged again.
+each scenario are resampled with replacement, the same ones for all its tables, and the claims are judged again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from formalsynth.ledger.verdicts import REPRODUCED
 Tables = Mapping[tuple[str, str], pd.DataFrame]
 """Collected tables by scenario id and kind."""
 STEADY = 0.95
-"""Smallest share of the drawings in which a steady verdict stays the same."""
+"""Minimum share of the drawings in which a verdict must stay the same to be steady."""
 DRAWINGS = 20
 """Number of bootstrap drawings of the replicates."""
 
@@ -28,7 +28,7 @@ DRAWINGS = 20
 def drawn_verdicts(
     claims: Sequence[Claim], tables: Tables, thresholds: Thresholds, root: int, drawings: int = DRAWINGS, times: int = 1
 ) -> pd.DataFrame:
-    """Judge claims on the run and on drawings of its replicates: verdicts by id, those of the run in column 0.
+    """Judge claims on the run and on drawings of its replicates; return verdicts by id, with those of the run in column 0.
 
     Args:
         claims: the claims.
@@ -36,7 +36,7 @@ def drawn_verdicts(
         thresholds: limits for agreement.
         root: root seed.
         drawings: number of drawings of the replicates.
-        times: size of a drawing, as a multiple of the number of replicates.
+        times: size of a drawing, as a multiple of the number of replicates in the run.
     """
     generators = [np.random.default_rng([root, k]) for k in range(drawings)]
     samples = [tables, *(drawn(tables, generator, times) for generator in generators)]
@@ -45,10 +45,10 @@ def drawn_verdicts(
 
 
 def drawn(tables: Tables, generator: np.random.Generator, times: int = 1) -> dict[tuple[str, str], pd.DataFrame]:
-    """Draw replicates with replacement, ``times`` as many as there are, and number them from 0.
+    """Draw replicates with replacement, ``times`` as many as in the run, and number them from 0.
 
-    All tables of a scenario get the same replicates. A table with only some of the replicates, such as one of single samples, is
-    unchanged.
+    All tables of a scenario get the same replicates. A table that contains only some of the replicates, such as one of single
+    samples, stays unchanged.
     """
     of_scenario: dict[str, Integers] = {}
     for (scenario, _), table in tables.items():
@@ -66,7 +66,7 @@ def drawn(tables: Tables, generator: np.random.Generator, times: int = 1) -> dic
 
 
 def _with(table: pd.DataFrame, replicates: Integers) -> pd.DataFrame:
-    """Select the rows of these replicates, with repetitions."""
+    """Select the rows of these replicates, which may occur more than once."""
     places = table.groupby("replicate").indices
     parts = [places[replicate] for replicate in replicates]
     rows = table.iloc[np.concatenate(parts)]
@@ -95,7 +95,7 @@ def steadiness(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(verdicts: pd.DataFrame) -> Array:
-    """Share of equal verdicts in each pair of drawings, in increasing order: an estimate for two runs with different root seeds.
+    """Share of equal verdicts in each pair of drawings, sorted: an estimate of the agreement of runs with different root seeds.
 
     Args:
         verdicts: output of :func:`drawn_verdicts`.

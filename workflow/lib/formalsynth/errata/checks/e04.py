@@ -47,7 +47,7 @@ def cost_of_joint_records(formula: Records) -> Sequence[Comparison]:
     loss_of_five, _ = _simulated(five, N_SYN // SETS)
     how = f"mean privacy loss of {REPEATS} simulated releases and their mirror images, record by record"
     return [
-        Comparison("rho for 800 records", exactly(formula.rho(SETTING, SMALL)), _solved(SMALL), "solution with the covariance matrix"),
+        Comparison("rho for 800 records", exactly(formula.rho(SETTING, SMALL)), _solved(SMALL), "from the covariance matrix"),
         Comparison("rho for a single set of 15,625 records", exactly(formula.rho(SETTING, N_SYN)), loss, how),
         Comparison("rho for the same records in five sets (E12)", exactly(formula.rho(five, N_SYN // SETS)), loss_of_five, how),
         Comparison(

@@ -32,5 +32,7 @@ def loss_with_computed_weights(formula: Bound) -> Sequence[Comparison]:
         Comparison("re-weighted LW weights", bound, exactly(computed["add_remove"]), method),
         Comparison("min-max weights", bound, exactly(min_max["add_remove"]), method),
         Comparison("printed weights, proportional to 1 / |f|", bound, exactly(printed["add_remove"]), method),
-        Comparison("re-weighted, region with most of the mass", bound, exactly(computed["add_remove_region"]), "99.9 % of the mass"),
+        Comparison(
+            "re-weighted, region with most of the mass", bound, exactly(computed["add_remove_region"]), "99.9 % of the mass"
+        ),
     ]

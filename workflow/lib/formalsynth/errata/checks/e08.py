@@ -123,4 +123,6 @@ def _noise(formula: Accounting, epsilon: float) -> Comparison:
     delta = 1 / 2800
     needed = float(gaussian_delta(formula.sigma(1.0, epsilon, delta), 1.0, epsilon))
     spent = Interval(0.0, delta * (1 + 1e-9))
-    return Comparison(f"δ needed with σ calibrated for ε = {epsilon:g}", exactly(needed), spent, "spent: δ = 1/2800, as in the paper")
+    return Comparison(
+        f"δ needed with σ calibrated for ε = {epsilon:g}", exactly(needed), spent, "spent: δ = 1/2800, as in the paper"
+    )

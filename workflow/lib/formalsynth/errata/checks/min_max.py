@@ -132,7 +132,9 @@ def _contracting() -> Iterator[Comparison]:
         if population.name != REGRESSION:
             ratio = last.sd("declared scale")[0] / first.sd("declared scale")[0]
             what = f"{population.name}: sd ratio, declared scale"
-            yield Comparison(what, Interval(0.0, 0.25), exactly(ratio), "n^(−1/2) gives 0.1; the bounds contract under both readings")
+            yield Comparison(
+                what, Interval(0.0, 0.25), exactly(ratio), "n^(−1/2) gives 0.1; the bounds contract under both readings"
+            )
         censored = exactly(last.sd("censored")[0])
         yield Comparison(f"{population.name}: sd, censored", exactly(0.0), censored, f"Δ = ε/2 = {EPSILON / 2:g} always")
 

@@ -1,4 +1,4 @@
-"""Test that cells are at most a multiple of the first cell."""
+"""Test that the other cells are at most a multiple of the first cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @test_kind("at_most")
 class AtMost(Test):
-    """Each statistic is at most a multiple of that of the first cell, beyond the error of the comparison."""
+    """Each other statistic is at most a multiple of the first cell's, beyond the error of the comparison."""
 
     kind: Literal["at_most"] = Field(description="The other cells are at most a multiple of the first cell.")
     times: float = Field(gt=0, description="Largest allowed multiple of the first cell's statistic, which must be above 0.")
@@ -30,12 +30,12 @@ class AtMost(Test):
         """
         first = cells.estimates[0]
         if not first > 0:
-            return Judgement(UNDETERMINED, "the first is not above 0, so it has no multiples")
+            return Judgement(UNDETERMINED, "the first statistic is not above 0, so multiples of it have no meaning")
         excess = cells.estimates[1:] - self.times * first
         errors = cells.scatter.error(lambda copies: copies[:, 1:] - self.times * copies[:, :1])
         slack = thresholds.errors_of(len(excess), len(cells.values)) * errors
         ratios, largest = (_ratios(numbers / first) for numbers in (cells.estimates[1:], cells.estimates[1:] + slack))
-        note = f"{ratios} times the first, with errors at most {largest}"
+        note = f"{ratios} times the first; at most {largest} times, errors included"
         if (excess + slack <= 0).all():
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if (excess > slack).any() else UNDETERMINED, note)

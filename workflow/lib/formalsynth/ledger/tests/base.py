@@ -30,14 +30,14 @@ NeededShare = Annotated[float, Field(gt=0, le=1)] | Literal["mostly"]
 
 @dataclass(frozen=True)
 class Cells:
-    """Numbers that a claim compares."""
+    """Values, statistics and errors that a claim compares."""
 
     values: Array
     """(units, cells) values."""
     estimates: Array
     """(cells,) statistic of each cell."""
     scatter: Scatter
-    """Statistics on resampled copies of the values, which determine the errors."""
+    """Statistics of resampled copies of the values, from which the errors are computed."""
     names: tuple[str, ...]
     """Names of the cells."""
 
@@ -60,7 +60,7 @@ class Test(Model):
 
     kind: str = Field(description="Kind of the test.")
     blames: ClassVar[str] = "estimate.of"
-    """Key of the claim that error messages name if the cells do not suit the test."""
+    """Key of the claim that error messages name if the cells do not meet the test's requirement."""
 
     @abstractmethod
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
@@ -73,7 +73,7 @@ class Test(Model):
         """
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """Return the requirement of this test that the cells do not meet; None if they meet it.
+        """Return the requirement that the cells do not meet; None if they meet all of them.
 
         Args:
             cells: ids or values of the cells from left to right; empty if the rows of the table determine them.
@@ -97,14 +97,14 @@ def several(cells: Sequence[object], kind: str) -> str | None:
 
 
 def least_share(share: float | str | None, thresholds: Thresholds) -> float | None:
-    """Share of the units that a claim requires; None if it requires none."""
+    """Share of the units that a claim requires; None if the claim names no share."""
     return thresholds.mostly if share == "mostly" else share  # type: ignore[return-value]
 
 
 def share_interval(share: float, units: int, confidence: float) -> tuple[float, float]:
-    """Wilson's interval for a share of units; half units, which come from ties, are rounded.
+    """Wilson's interval for a share of units; half units, which result from ties, are rounded.
 
-    Computed here because loading scipy.stats takes longer than judging all claims of a paper.
+    It is computed here because loading scipy.stats takes longer than judging all claims of a paper.
     """
     share, z = round(share * units) / units, float(ndtri(0.5 + confidence / 2))
     centre, reach = share + z**2 / (2 * units), z * (share * (1 - share) / units + (z / (2 * units)) ** 2) ** 0.5

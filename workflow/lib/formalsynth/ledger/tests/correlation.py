@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from formalsynth.ledger.thresholds import Thresholds
 
 FEWEST = 4
-"""Smallest number of units for which Fisher's interval exists."""
+"""Minimum number of units for which Fisher's interval exists."""
 
 
 @test_kind("correlation")
@@ -30,7 +30,7 @@ class Correlation(Test):
         """Reproduced if Fisher's interval is below the limit, not reproduced if it is above, otherwise undetermined."""
         first, second = cells.values.T
         if len(first) < FEWEST or not (np.ptp(first) and np.ptp(second)):
-            return Judgement(UNDETERMINED, "too few different values for a correlation")
+            return Judgement(UNDETERMINED, "too few distinct values for a correlation")
         correlation = float(np.corrcoef(first, second)[0, 1])
         reach = thresholds.errors_of(1, len(first)) / (len(first) - 3) ** 0.5
         centre = np.arctanh(min(abs(correlation), 1 - 1e-12))

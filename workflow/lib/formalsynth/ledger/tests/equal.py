@@ -30,7 +30,7 @@ class Equal(Test):
     )
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if all units are equal or, with a tolerance, if all statistics are close to the first."""
+        """Reproduced if all units are equal or, with a tolerance, if all statistics are close to the first cell's."""
         if not self.tolerance:
             largest = float(np.abs(cells.values - cells.values[:, :1]).max())
             note = "" if largest == 0 else f"differences of up to {largest:.4g}"

@@ -30,8 +30,8 @@ class Gain(Test):
         first, second = (sign * (cells.values[:, k + 1] - cells.values[:, k]) for k in (0, 2))
         share = float((first > second).mean() + (first == second).mean() / 2)
         low, high = share_interval(share, len(first), thresholds.confidence)
-        medians = " against ".join(joined(np.atleast_1d(np.median(gain))) for gain in (first, second))
-        note = f"gain of {medians} (medians), larger in {share_of(share, unit_name(claim.estimate.by))}"
+        medians = " and ".join(joined(np.atleast_1d(np.median(gain))) for gain in (first, second))
+        note = f"median gains {medians}; the first is larger in {share_of(share, unit_name(claim.estimate.by))}"
         if low > 0.5:
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if high < 0.5 else UNDETERMINED, note)

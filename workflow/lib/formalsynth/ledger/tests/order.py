@@ -32,28 +32,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """Evidence for one step of an order."""
+    """Evidence for one step, from one cell of an order to another."""
 
     share: float
-    """Share of the units with a step above the margin; for a statistic without units, the confidence in the step."""
+    """Share of the units whose step exceeds the margin; for a statistic without units, the confidence in the step."""
     holds: bool
     """True if the step is as claimed."""
     ahead: bool
-    """True if the step has the claimed direction beyond chance, perhaps not as far or as often as claimed."""
+    """True if the step has the claimed direction beyond chance, though perhaps smaller or less frequent than claimed."""
     back: bool
-    """True if the step surely differs from the claim: it is opposite beyond chance, is zero without error, or occurs in too few
-    units and not in the claimed direction beyond chance."""
+    """True if the step contradicts the claim: it is opposite beyond chance, or is zero without error, or occurs in too few units
+    without having the claimed direction beyond chance."""
 
 
 @test_kind("order")
 class Order(Test):
-    """The cells rise or fall, each by more than the margin, in the statistic and in most of the units.
+    """The cells rise or fall from left to right, each step by more than the margin, in the statistic and in most of the units.
 
     The verdict is direction only if a step has the claimed direction beyond chance and none has the opposite one; with a margin,
     every step needs the claimed direction. It is undetermined if no step has a direction beyond chance. It is not reproduced if a
-    step has the opposite direction, or surely occurs in fewer units than the claim names. Evidence from any one of several steps
-    is adjusted for simultaneous tests. The order of a statistic without a value for a single unit, such as a standard deviation,
-    is judged by its Monte Carlo error.
+    step has the opposite direction, or occurs in fewer units than the claim names, beyond chance. If any one of several steps
+    suffices as evidence, the confidence is adjusted for simultaneous tests. The order of a statistic without a value for a single
+    unit, such as a standard deviation, is judged by its Monte Carlo error.
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
@@ -103,7 +103,7 @@ class Order(Test):
         error = float(cells.scatter.error(lambda copies: copies[:, b] - copies[:, a]))
         freedom = len(cells.values) - 1
         share, above, _ = _beyond_chance(change, error, freedom, units, self.margin, thresholds.confidence)
-        # a single one of the steps can make these two True, so their confidence is adjusted
+        # one step alone can decide these two, so their confidence is adjusted for the number of steps
         adjusted = 1 - (1 - thresholds.confidence) / steps
         _, ahead, back = _beyond_chance(change, error, freedom, units, 0.0, adjusted)
         least, short = least_share(self.share, thresholds), False
@@ -123,7 +123,7 @@ def _order_note(shares: Sequence[float], pairs: Sequence[str], units: str) -> st
 
 
 def _by_unit(estimate: Estimate) -> bool:
-    """Check whether the statistic is defined for a single unit, so that units can be compared."""
+    """Check whether the statistic is defined for a single unit, so units can be compared."""
     return estimate.statistic in PAIRED and estimate.above is None
 
 

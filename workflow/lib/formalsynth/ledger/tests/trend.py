@@ -46,10 +46,10 @@ class Trend(Test):
         return np.inf if self.high is None else self.high
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if the slope is between the limits, up to its error, and surely not zero.
+        """Reproduced if the slope is between the limits, up to its error, and differs from zero beyond its error.
 
         The verdict is undetermined if the slope is between the limits but may be zero. A slope outside the limits is direction
-        only if it is surely not zero and at least half as steep as the nearer limit.
+        only if it differs from zero beyond its error and is at least half as steep as the nearer limit.
         """
         x = np.log(np.array(claim.estimate.of, dtype=float))
         x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)

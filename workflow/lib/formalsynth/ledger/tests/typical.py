@@ -1,4 +1,4 @@
-"""Test that numbers printed for one sample are typical of the units."""
+"""Test that numbers printed for a single sample are typical of the units."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 class Typical(Test):
     """The numbers printed for one sample are within the range of the units, each of which is such a sample.
 
-    The range is the central ``verdicts.confidence`` of the units, adjusted for several numbers.
+    The range covers the central share ``verdicts.confidence`` of the units, adjusted for several numbers.
     """
 
     kind: Literal["typical"] = Field(description="The printed numbers are within the range of the units.")
-    printed: Annotated[list[float], Field(min_length=1)] = Field(description="A number for each cell.")
-    less_first: bool = Field(False, description="Subtract the first cell from all others, in print and in each unit.")
+    printed: Annotated[list[float], Field(min_length=1)] = Field(description="A printed number for each cell.")
+    less_first: bool = Field(False, description="Subtract the first cell from all others, as printed and in each unit.")
     blames: ClassVar[str] = "test.printed"
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if every number is within the range of the units; direction only if they are in the printed order."""
+        """Reproduced if every number is within the range of the units; direction only if just the order is as printed."""
         printed, values = self._taken(np.array([self.printed], dtype=float))[0], self._taken(cells.values)
         outside = (1 - thresholds.confidence) / len(printed) / 2
         low, high = np.quantile(values, [outside, 1 - outside], axis=0)
         among = (low <= printed) & (printed <= high)
-        less = ", all but the first minus the first" if self.less_first else ""
+        less = "; all but the first are differences from the first" if self.less_first else ""
         texts = [
             f"{joined(number)} against {joined(lower)} to {joined(upper)}"
             for number, lower, upper in zip(printed, low, high, strict=True)
         ]
-        note = f"{named(cells.names, texts)}, the central range of the {unit_name(claim.estimate.by)}{less}"
+        note = f"printed against the central range of the {unit_name(claim.estimate.by)}: {named(cells.names, texts)}{less}"
         if among.all():
             return Judgement(REPRODUCED, note)
         pairs = list(itertools.combinations(range(len(printed)), 2))
@@ -55,5 +55,5 @@ class Typical(Test):
         return f"a number for each of {len(cells)} cells" if cells and len(cells) != len(self.printed) else None
 
     def _taken(self, values: Array) -> Array:
-        """Values (units, cells) that are compared: unchanged, or differences to the first cell."""
+        """Values (units, cells) that are compared: unchanged, or as differences from the first cell."""
         return np.column_stack([values[:, 0], values[:, 1:] - values[:, :1]]) if self.less_first else values

@@ -26,22 +26,22 @@ SHOWN = 0.5
 class Value(Test):
     """The statistics and their differences agree with printed numbers, up to a relative distance and the Monte Carlo error.
 
-    The allowance for the error is adjusted for several numbers. Numbers whose differences are below the tolerance would agree in
-    any order of the cells. The estimates must therefore show at least half of the printed differences: their slope on the
-    printed numbers must be at least 0.5, up to its error.
+    The allowance for the error is adjusted for simultaneous comparisons. Printed numbers that differ by less than the tolerance
+    would agree in any order of the cells. The estimates must therefore show at least half of the printed differences: their slope
+    on the printed numbers must be at least 0.5, up to its error.
     """
 
     kind: Literal["value"] = Field(description="The cells agree with the printed numbers.")
-    printed: Annotated[list[float], Field(min_length=1)] = Field(description="A number for each cell.")
+    printed: Annotated[list[float], Field(min_length=1)] = Field(description="A printed number for each cell.")
     tolerance: float | None = Field(
         None, ge=0, lt=1, description="Relative distance that counts as the same; if left out, verdicts.within."
     )
     blames: ClassVar[str] = "test.printed"
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if every number is near and the differences agree; direction only if one of the two holds.
+        """Reproduced if every number is near the printed one and the differences agree; direction only if one of the two holds.
 
-        For numbers that are not near, agreement in the printed order suffices for the differences.
+        If some numbers are not near, the differences agree if they are in the printed order.
         """
         printed, estimates = np.array(self.printed, dtype=float), cells.estimates
         within = self.tolerance if self.tolerance is not None else thresholds.within
@@ -52,10 +52,11 @@ class Value(Test):
             shown, error = _shown(cells, printed)
             if shown + thresholds.errors_of(1, units) * error >= SHOWN:
                 return Judgement(REPRODUCED, _allowance(allowed, printed))
-            return Judgement(DIRECTION, f"within {within:.0%}, but with {shown:.0%} of the printed differences")
+            note = f"within {percent(within)} plus errors, but with {100 * shown:.0f} % of the printed differences"
+            return Judgement(DIRECTION, note)
         far = np.flatnonzero(~near)
-        texts = [f"{joined(estimates[[k]])} against {joined(printed[[k]])}" for k in far]
-        note = f"beyond {within:.0%}: {named([cells.names[k] for k in far], texts)}"
+        texts = [f"{joined(estimates[[k]])} against {joined(printed[[k]])} as printed" for k in far]
+        note = f"not within {percent(within)} plus errors: {named([cells.names[k] for k in far], texts)}"
         pairs = list(itertools.combinations(range(len(printed)), 2))
         ordered = [np.sign(printed[b] - printed[a]) == np.sign(estimates[b] - estimates[a]) for a, b in pairs]
         return Judgement(DIRECTION if pairs and all(ordered) else NOT_REPRODUCED, note)

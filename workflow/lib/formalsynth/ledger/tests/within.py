@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from formalsynth.core.model import ordered
-from formalsynth.ledger.notes import joined, named
+from formalsynth.ledger.notes import named, share_of, unit_name
 from formalsynth.ledger.tests.base import Cells, Judgement, NeededShare, Test, least_share, share_interval, test_kind
 from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @test_kind("within")
 class Within(Test):
-    """The statistics or, with ``share``, that share of the units are between two limits, beyond their errors."""
+    """The statistics, or a given ``share`` of the units, are between two limits, beyond their errors."""
 
     kind: Literal["within"] = Field(description="The cells are between low and high.")
     low: float | None = Field(None, description="Lower limit; if left out, there is none.")
@@ -39,8 +39,8 @@ class Within(Test):
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
         """Reproduced if the statistics, or enough of the units, are inside beyond their errors.
 
-        The verdict is undetermined if a limit is within the errors of a statistic and no statistic is surely outside. It is
-        direction only if too few units are inside but their medians are.
+        The verdict is undetermined if a limit is within the errors of a statistic and no statistic is outside beyond its errors.
+        It is direction only if too few units are inside, but their medians are.
         """
         low, high = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
         least = least_share(self.share, thresholds)
@@ -53,7 +53,8 @@ class Within(Test):
         values = cells.values
         shares = ((values >= low) & (values <= high)).mean(axis=0)
         enough = [share_interval(share, len(values), thresholds.confidence)[1] >= least for share in shares]
-        note = f"share between the limits {named(cells.names, [joined(share) for share in shares])}"
+        texts = [share_of(float(share), unit_name(claim.estimate.by)) for share in shares]
+        note = f"between the limits: {named(cells.names, texts)}"
         if all(enough):
             return Judgement(REPRODUCED, note)
         median = np.median(values, axis=0)
