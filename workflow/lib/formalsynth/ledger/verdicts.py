@@ -19,7 +19,7 @@ VERDICTS = {
     NOT_REPRODUCED: "the run contradicts the claim, or is far from it",
     MISPRINT: "the printed text contradicts other statements or results of the paper, whose conclusions do not depend on it",
     REFUTED: "a derivation or an audit shows that the statement, or a step that it depends on, does not hold",
-    STAND_IN: "simulated records replaced absent data, so the run says nothing about the claim",
+    STAND_IN: "simulated records replaced absent data, so the run does not test the claim",
     ABSENT: "the data of the claim were absent",
     NO_ROWS: "a synthesizer of the claim has no finite result, usually because all its fits failed",
     TOO_FEW: "the scale has too few replicates for a verdict",
