@@ -19,17 +19,17 @@ TABLES = {"Lognormal regression, n = 2000": (1, 10, 4), "Beta(0.5, 3), n = 2000"
 RATES = {"lognormal regression": 7, "Beta(0.5, 3)": 8, "Poisson(100)": 9}
 """Number of the table with the slopes of contraction, for each population."""
 SLOPES = {"slope": "over all n", "last_slope": "between the two largest n"}
-"""Rows of the tables of slopes that become columns here."""
+"""Statistics in the tables of slopes, with the titles of their columns on the page."""
 COLUMNS = {
     "claimed": "claimed ε", "claimed_larger": "larger claim", "remove": "leaves", "add": "joins",
     "strict_remove": "leaves, δ = 10⁻⁵", "strict_add": "joins, δ = 10⁻⁵", "pure": "largest, δ = 0", "attacked": "attacked",
     "weight": "mean weight", "ecdf_max": "max-ECDF",
 }  # fmt: skip
-"""Rows of the tables that become columns here."""
+"""Statistics in the tables, with the titles of their columns on the page."""
 
 
 def cost_part(folder: Path) -> str | None:
-    """Write the page's part with numbers, as Markdown; return None if a table is missing.
+    """Write the part of the page that contains the numbers, as Markdown; return None if a table is missing.
 
     Args:
         folder: folder with the tables of the study.
@@ -45,7 +45,7 @@ def cost_part(folder: Path) -> str | None:
     for title, (middle, low, high) in TABLES.items():
         parts += [f"**{title}**", _costs(tables[middle], tables[low], tables[high])]
     parts += [
-        "Decrease with n of the standard deviation of Δ over data sets: slope of its logarithm on log n, ± its error.",
+        "Decrease of the standard deviation of Δ over data sets as n grows: slope of its logarithm on log n, ± its error.",
         _slopes(tables),
     ]
     return "\n\n".join(parts)

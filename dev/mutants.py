@@ -52,11 +52,11 @@ ROOMS = {
 }
 """Modules to change, and the tests that must detect the changes."""
 CONSTANTS = "test_privacy_constants.py"
-"""Tests with literals for the constants on which privacy depends."""
+"""Name of the tests that compare the constants on which privacy depends with literal values."""
 NAMED = Path(__file__).with_suffix(".yaml")
 """Changes from reviews, and accepted survivors, each with the reason."""
 FAST = "not slow and not workflow and not stan"
-"""Tests to run: the tests of privacy constants need no sampler."""
+"""Marks of the tests to run; the tests of the constants need no sampler."""
 REQUIRED = 0.95
 """Smallest share of killed mutants."""
 SECONDS = 400
@@ -143,7 +143,7 @@ def _source(text: str, number: int) -> str:
 
 
 def _mutated(tree: ast.AST) -> Iterator[str]:
-    """Change a tree in place, one expression after another, and yield the line with its change while it is changed."""
+    """Change a tree in place, one expression after another, and yield each change while it is in effect."""
     for statement, parent, field, place in _places(tree):
         old = getattr(parent, field) if place is None else getattr(parent, field)[place]
         before = ""
@@ -156,7 +156,7 @@ def _mutated(tree: ast.AST) -> Iterator[str]:
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
-    """Yield every expression with statement, parent, field and place; no annotations, messages or numbers of random streams."""
+    """Yield every expression with statement, parent, field and place, except annotations, messages and ids of random streams."""
 
     def walk(parent: ast.AST, statement: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
         if isinstance(parent, ast.Raise | ast.JoinedStr) or (isinstance(parent, ast.keyword) and parent.arg == "id"):
@@ -209,7 +209,7 @@ def named(entries: list[dict[str, str]]) -> list[Mutant]:
 def tests_of(module: str) -> list[str]:
     """List the tests that must detect a change to a module."""
     folders = next(tests.split() for pattern, tests in ROOMS.items() if Path(module).match(pattern))
-    # tests of the module and of the constants first: most mutants end there
+    # tests of the module and of the constants first: they kill most mutants
     first = [f"{folder}/{name}" for folder in folders for name in (f"test_{Path(module).stem}.py", CONSTANTS)]
     return [path for path in first if Path(REPOSITORY, path).exists()] + folders
 
@@ -273,7 +273,7 @@ def main() -> int:
     paths = [path for room in ROOMS for path in sorted((REPOSITORY / PACKAGE).glob(room))]
     texts = {str(path.relative_to(REPOSITORY / PACKAGE)): path.read_text(encoding="utf-8") for path in paths}
     pool = [mutant for module, text in texts.items() for mutant in generated(module, text)]
-    # by a digest, so that a change to one module leaves the mutants of other modules unchanged
+    # sorted by a digest, so a change to one module does not change which mutants of other modules are tried
     sample = sorted(pool, key=lambda mutant: hashlib.sha256(mutant.name.encode()).digest())[: given.most]
     chosen = [*named(config["named"]), *sample]
     chosen = [mutant for mutant in chosen if given.only in mutant.module]
@@ -289,7 +289,7 @@ def main() -> int:
         rooms = sorted({" ".join(tests_of(mutant.module)) for mutant in chosen})
         for room, failed in zip(rooms, workers.map(lambda room: killed(None, room.split(), copies), rooms), strict=True):
             if failed:
-                sys.exit(f"The tests {room} fail without any change, so mutants show nothing.")
+                sys.exit(f"The tests {room} fail without any change, so they cannot judge mutants.")
         survivors = []
         outcomes = workers.map(lambda mutant: killed(mutant, tests_of(mutant.module), copies), chosen)
         for mutant, dead in zip(chosen, outcomes, strict=True):

@@ -28,7 +28,7 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "con
 WRITTEN = ("docs/RESULTS.md",)
 """Documents written by a run, from captions and errata that are checked at their source."""
 CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|</?[A-Za-z][^>\n]*>|^ {4}.*$", re.DOTALL | re.MULTILINE)
-"""Parts of a document other than prose: code, marks, targets of links."""
+"""Parts of a document other than prose: code, markup, link targets."""
 
 
 def main() -> int:

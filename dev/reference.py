@@ -1,7 +1,7 @@
-"""Reference run: the small part of a run at scale paper that the repository keeps, and its comparison with a fresh run.
+"""Reference run: the small part of a run at scale paper that the repository contains, and its comparison with a fresh run.
 
 Run as ``python -m dev.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
-has changed, or with ``--write`` to write the parts of README.md, docs/ERRATA.md and docs/COST.md about the kept run;
+has changed, or with ``--write`` to write the parts of README.md, docs/ERRATA.md and docs/COST.md about the reference run;
 ``--check`` only compares.
 """
 
@@ -37,20 +37,20 @@ GLOSSARY = Path("docs", "GLOSSARY.md")
 COST, COST_STUDY = Path("docs", "COST.md"), "cost"
 """Page with numbers of our own study, and key of the study."""
 WAY = "release.svg"
-"""File name of the drawing of a release, in the folder of the reference run."""
+"""File name of the drawing that shows the steps of a release, in the folder of the reference run."""
 PART, PICTURE, NUMBERS = "findings", "picture", "numbers"
-"""Parts of README.md written from the ledger and the drawings, and the part of the page on cost."""
+"""Names of the generated parts of README.md (first two) and of the page on cost (last)."""
 LARGEST = 100_000
-"""Largest size of a table that is kept, in bytes."""
+"""Size above which a table is not copied, in bytes."""
 
 
 def main() -> int:
-    """Run the command line: keep the results of a run, compare a run with the kept one, or write the pages about it."""
+    """Run the command line: make a run the reference run, compare a run with it, or write the pages about it."""
     parser = argparse.ArgumentParser(prog="python -m dev.reference", description="The reference run of the repository.")
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--keep", action="store_true", help=f"copy the small part of the run at scale {SCALE} to {KEPT}")
     task.add_argument("--compare", action="store_true", help="list claims whose verdict has changed; exit with 1 if any")
-    task.add_argument("--write", action="store_true", help=f"write the parts of {README}, {ERRATA} and {COST} about the kept run")
+    task.add_argument("--write", action="store_true", help=f"write the parts of {README}, {ERRATA} and {COST} about this run")
     task.add_argument("--check", action="store_true", help=f"exit with 1 if {README}, {ERRATA} or {COST} is out of date")
     options = parser.parse_args()
     plan = plan_of(Path("config"))
@@ -69,9 +69,9 @@ def main() -> int:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write README, ERRATA, COST, GLOSSARY and the verdict map from the kept run, or report which are out of date.
+    """Write README, ERRATA, COST, GLOSSARY and the verdict map from the reference run, or report which are out of date.
 
-    docs/COST.md is left unchanged if the tables of its study are not kept.
+    docs/COST.md is left unchanged if the reference run lacks the tables of its study.
 
     Args:
         plan: plan with the errata.
@@ -109,7 +109,7 @@ def _text(path: Path) -> str:
 
 
 def keep(plan: Plan, folder: Path) -> None:
-    """Replace drawings, small tables and the ledger of the reference run by those of a run, and write its page."""
+    """Replace the drawings, small tables and ledger of the reference run with those of another run, and write its page."""
     shutil.rmtree(folder / KEPT, ignore_errors=True)
     copies = [(folder / "results" / SCALE / "claims.csv", folder / LEDGER)]
     for key in plan.papers:

@@ -26,17 +26,17 @@ from dev.themes import REST, THEMES, theme
 MAP = "verdicts.svg"
 """File of the verdict map in the folder of the reference run."""
 FRONTIER = "cost/fig12.png"
-"""Picture of the error against the guaranteed epsilon, if the run has the study."""
+"""First picture of README, if the run includes the study ``cost``: the error against the guaranteed epsilon."""
 LEAD = "range/fig02.png"
-"""Picture of README if the run does not have the study."""
+"""First picture of README, if the run does not include that study."""
 
 
 def lead_picture(kept: str, has_frontier: bool, rows: Sequence[LedgerRow]) -> str:
-    """Write the first picture of README, with its finding first.
+    """Write the first picture of README, with a caption that begins with its finding.
 
     Args:
         kept: folder of the reference run.
-        has_frontier: True if the picture of the study of costs exists.
+        has_frontier: True if the picture :data:`FRONTIER` exists.
         rows: rows of the ledger.
     """
     if has_frontier:
@@ -44,8 +44,9 @@ def lead_picture(kept: str, has_frontier: bool, rows: Sequence[LedgerRow]) -> st
         learned = finding([row for row in rows if (row.paper, row.shows) == ("cost", "figure 12")])
         words = f"{learned} " * bool(learned) + (
             "Lower is better: the error is the largest difference between the distribution functions of synthetic and "
-            "confidential data. Horizontal: the ε that is guaranteed for every data set when one record is added or removed; in "
-            "the grey strip, mechanisms without such a guarantee. Dotted: the difference between two samples from one population."
+            "confidential data. Horizontal axis: the ε that is guaranteed for every data set when one record is added or "
+            "removed. Grey strip: mechanisms without such a guarantee. Dotted line: the difference between two samples from one "
+            "population."
         )
     else:
         picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"
@@ -98,7 +99,7 @@ def _answer(row: LedgerRow, turning: Turning, docs: str) -> str:
 
 
 def headline(totals: Findings, error: float) -> str:
-    """Count the claims that hold, with the error of their number, and those that could not be judged."""
+    """State how many claims hold, with the error of their number, and how many could not be judged."""
     held = totals.of([REPRODUCED])
     share = f" ({held / totals.judged:.0%})" if totals.judged else ""
     share = f"{'' if math.isnan(error) else f' ± {error:.0f}'}{share}"
@@ -107,13 +108,13 @@ def headline(totals: Findings, error: float) -> str:
         f"{totals.of([DIRECTION])} in direction only, {totals.of([UNDETERMINED])} undetermined "
         f"and {totals.of([NOT_REPRODUCED])} not."
     )
-    others = ", ".join(f"{verdict} {number}" for verdict, number in totals.unjudged.items() if number)
-    sentence = f"{sentence} The error is over redrawn replicates." if not math.isnan(error) else sentence
+    others = ", ".join(f"{number} ({verdict})" for verdict, number in totals.unjudged.items() if number)
+    sentence = f"{sentence} The error is the standard deviation over redrawn replicates." if not math.isnan(error) else sentence
     return f"{sentence} Not judged: {others}." if others else sentence
 
 
 def _by_paper(totals: Findings, papers: Sequence[str]) -> str:
-    """Count claims of kind test by paper and verdict, and errata, in a Markdown table; own studies have none."""
+    """Write a Markdown table of the numbers of claims of kind test and of errata, by paper; it leaves out studies of our own."""
     others = list(totals.unjudged)
     head = ["paper", *JUDGED, *(["not judged"] if others else []), "misprints", "refuted"]
     rows = []
@@ -130,23 +131,23 @@ def _papers(result: ErratumClaims) -> set[str]:
 
 
 def _apart(totals: Findings) -> str:
-    """Count claims of other kinds than test, and how many of them are reproduced."""
+    """State how many claims are of a kind other than test, and how many of them are reproduced."""
     kinds = [f"{group.kind} {group.claims} ({group.reproduced} reproduced)" for group in totals.apart]
     return (
-        f"Not counted, of {totals.claims} claims in all, because they do not test the papers: {', '.join(kinds)}."
+        f"Of {totals.claims} claims in all, these kinds are not counted, because they do not test the papers: {', '.join(kinds)}."
         if kinds
         else ""
     )
 
 
 def _errata_line(totals: Findings, erratum: str = "erratum") -> str:
-    """Count the errata that make claims of the run fail; the word may be a link to their page."""
+    """State how many errata make claims of the run fail; the word may be a link to their page."""
     misprints, refuted = len(totals.shown(MISPRINT)), len(totals.shown(REFUTED))
     if not misprints + refuted:
         return ""
     named = [f"{number} {'misprint' if number == 1 else 'misprints'}" for number in [misprints] if number]
     named += [f"{number} refuted {'statement' if number == 1 else 'statements'}" for number in [refuted] if number]
-    return f"Claims that fail because of an {erratum} are counted there, each error once: {' and '.join(named)}."
+    return f"Claims that fail because of an {erratum} are counted as errata, each error once: {' and '.join(named)}."
 
 
 def _erratum(result: ErratumClaims) -> str:
@@ -167,11 +168,11 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
     """Write ``docs/ERRATA.md``: errors in the printed papers, with the claims of the reference run that test them."""
     parts = [
         "# Errata",
-        "Errors in the printed papers, from `config/errata.yaml`. Each error counts once and lists every place where it occurs, "
-        "followed by the claims that test it, with their verdicts in the reference run.",
+        "Errors in the printed papers, from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
+        "occurs, and the claims that test it, with their verdicts in the reference run.",
         "`python -m formalsynth.errata` prints the numbers of all checks or, given an id, of one. "
-        "[CONTRACTION.md](CONTRACTION.md) explains why the bounds of min-max weights do not contract, which is not the error of "
-        "a single formula.",
+        "[CONTRACTION.md](CONTRACTION.md) explains why the bounds of min-max weights do not contract, which is not due to "
+        "an error in a single formula.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
     for result in findings(rows, errata).errata:
@@ -233,7 +234,7 @@ def results_page(
 
 
 def _kinds(totals: Findings) -> str:
-    """List claims of other kinds than test, in a Markdown table."""
+    """List claims of kinds other than test, in a Markdown table."""
     if not totals.apart:
         return ""
     rows = [[group.kind, group.claims, group.reproduced, group.meaning] for group in totals.apart]

@@ -25,7 +25,7 @@ from markdown_it.token import Token
 REPORT, SUMMARY, STYLE = "report", "summary.pdf", "style.css"
 FIRST = "README.md"
 NAMED = ("docs/COST.md", "docs/OWN_STUDY.md", "docs/RESULTS.md", "docs/ERRATA.md", "docs/RUNNING.md")
-"""Documents at the top of each page; README links to all others."""
+"""Documents linked at the top of each page; README links to all others."""
 OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:|#")
 PAGE = """<!doctype html>
 <html lang="en">
@@ -89,7 +89,7 @@ def write_documents(repository: Path, site: Path) -> None:
 
 
 class Links:
-    """Links from a document to other pages of the site and to files, which are collected."""
+    """Links from a document to other pages of the site and to files; collects the files."""
 
     def __init__(self, document: str, tracked: set[str]) -> None:
         """Start with a document and the paths in the repository."""

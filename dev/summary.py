@@ -1,6 +1,6 @@
-"""Summary of the reference run on two pages, as PDF: question, method, three pictures, and what to do.
+"""Summary of the reference run on two pages, as PDF: question, method, three pictures, and recommendations.
 
-Run as ``python -m dev.summary summary.pdf``. All numbers come from the kept run and from docs/COST.md.
+Run as ``python -m dev.summary summary.pdf``. All numbers come from docs/reference and docs/COST.md.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ PICTURES = (
 PAGE = 8.27, 11.69
 """Size of A4 in inches."""
 LEFT, MIDDLE, RIGHT, TOP, BOTTOM = 0.09, 0.51, 0.91, 0.95, 0.03
-"""Margins, and the beginning of the second column, as parts of the page."""
+"""Margins, and the left edge of the second column, as fractions of the page."""
 PER_INCH = 15.5
-"""Characters of a line of 9 points per inch of its width."""
+"""Number of characters per inch in a line of 9-point text."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Page:
         self.y -= (len(lines) * 1.35 + 0.6) * size / 72 / PAGE[1]
 
     def picture(self, path: Path, left: float, right: float) -> None:
-        """Put in a picture, as large as the rest of the page allows."""
+        """Insert a picture, as large as the rest of the page allows."""
         image = matplotlib.image.imread(path)
         height = min(self.y - BOTTOM, (right - left) * PAGE[0] / PAGE[1] * image.shape[0] / image.shape[1])
         axis = self.canvas.add_axes((left, self.y - height, right - left, height))
@@ -66,7 +66,7 @@ class Page:
 
 
 def main() -> int:
-    """Command line: write the summary."""
+    """Run the command line: write the summary."""
     parser = argparse.ArgumentParser(prog="python -m dev.summary", description="Two pages on the reference run, as PDF.")
     parser.add_argument("file", type=Path)
     file = parser.parse_args().file
@@ -85,13 +85,13 @@ def pages(plan: Plan, folder: Path) -> list[Page]:
     """
     rows = read_ledger(folder / LEDGER)
     first, second = Page(), Page()
-    first.text("formalsynth: what formally private synthetic data cost, and what they keep", 15, bold=True)
+    first.text("formalsynth: what formally private synthetic data cost, and what they preserve", 15, bold=True)
     first.text("Question", 11, bold=True)
     first.text(_plain((folder / README).read_text(encoding="utf-8").split("\n\n")[1]))
     first.text("Method", 11, bold=True)
     first.text(
         "Every figure, table and claim of the papers is computed again, with its Monte Carlo error. Audits compute the privacy "
-        "loss of one record between neighbouring data sets, and an attack shows what somebody can detect. Mechanisms with a "
+        "loss of one record between neighbouring data sets, and an attack shows what someone can detect. Mechanisms with a "
         "guarantee for every data set have a proof and an exact test."
     )
     first.text(_plain(headline(findings(rows, plan.errata), headline_error(rows, read_table(folder / STEADINESS)))))
@@ -106,7 +106,7 @@ def pages(plan: Plan, folder: Path) -> list[Page]:
 
 
 def answer(text: str) -> list[list[str]]:
-    """Rows of the table that answers which mechanism to take, from docs/COST.md."""
+    """Rows of the table in docs/COST.md that answers which mechanism to use."""
     table = text.partition("## The answer")[2].partition("\n## ")[0]
     rows = [[_plain(cell.strip()) for cell in line.strip("|").split(" | ")] for line in table.splitlines() if line[:1] == "|"]
     return rows[2:]
@@ -122,7 +122,7 @@ def _show(page: Page, rows: list[LedgerRow], folder: Path, which: int, left: flo
 
 
 def _plain(text: str) -> str:
-    """Text without the marks of Markdown."""
+    """Text without Markdown markup."""
     return re.sub(r"[`*|]", "", re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)).strip()
 
 

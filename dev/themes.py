@@ -17,7 +17,7 @@ THEMES: Mapping[str, Sequence[str]] = {
     "Attacks": ("domias", "distance", "advantage", "attacked"),
     "Intervals and their coverage": ("covered", "negative", "width", "error", "estimated_variance", "synthetic_variance"),
 }  # fmt: skip
-"""Prefixes of the columns of a theme; an exact match has priority over a prefix."""
+"""Prefixes of the columns of each theme; an exact match has priority over a prefix."""
 
 
 def theme(column: str, test: str) -> str:

@@ -34,7 +34,7 @@ def main(paths: list[str]) -> int:
 
 
 def check(text: str, rules: dict[str, Any], *, python: bool) -> Iterator[tuple[int, str, str]]:
-    """Line, forbidden use and replacement; names and docstrings are checked in Python files only."""
+    """Yield line number, forbidden use and replacement; names and docstrings are checked in Python files only."""
     words = {re.compile(word, re.IGNORECASE): instead for word, instead in rules["words"].items()}
     forbidden = re.compile(rf"\b(?:{'|'.join(rules['words'])})\b", re.IGNORECASE)
     for number, line in enumerate(text.splitlines(), 1):

@@ -84,7 +84,7 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     keep(plan, run)
     text = (run / RESULTS).read_text(encoding="utf-8")
     assert "Of 3 claims that a run can test and this one could judge, **1 (33%) are reproduced**, 0 in direction only" in text
-    assert "Not judged: data absent 1." in text
+    assert "Not judged: 1 (data absent)." in text
     assert "| `range` | 1 | 0 | 0 | 2 | 1 | 1 | 0 |" in text
     assert "| implied | 1 | 1 |" in text
     assert "each error once: 1 misprint." in text
