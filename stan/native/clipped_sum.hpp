@@ -1,8 +1,8 @@
-// Sum of clipped log-likelihood terms with its analytic gradient: one pass over the records on plain doubles, where
-// the portable form keeps a differentiated number for every record. Same function as portable/clipped_sum.stan.
+// Sum of clipped log-likelihood terms with its analytic gradient: one pass over the records with plain doubles. The
+// portable form stores an autodiff variable for every record. Same function as portable/clipped_sum.stan.
 //
-// The signature has to be the one that stanc declares, in the namespace of the model that includes it; where a later
-// stanc declares another, this does not compile and the portable form is used.
+// The signature must be the one that stanc declares, in the namespace of the model that includes this file. If a later stanc
+// declares a different one, this does not compile and the portable form is used.
 #include <stan/model/model_header.hpp>
 #include <algorithm>
 #include <cmath>
@@ -12,18 +12,18 @@
 
 namespace clipped_sum_detail {
 
-const int COLUMNS = 3;  // of the programs' terms, for which there is a fast way
-const int LANES = 64;  // records at a time, each with running sums of its own: so many that the compiler keeps to the loop
+const int COLUMNS = 3;  // number of columns of the programs' terms, for which there is a fast path
+const int LANES = 64;  // records at a time, each with its own running sums; so many that the compiler keeps the loop
 
-// The compiler may work on several records at once, with wider arithmetic where the processor has it. It gives the same digits:
-// nothing is fused, and no sum is taken in another order.
+// The compiler may process several records at once, with wider instructions if the processor has them. The digits are the same:
+// no operations are fused, and sums are taken in the same order.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
 #define CLIPPED_SUM_WIDE __attribute__((target_clones("avx2", "default"), optimize("no-trapping-math")))
 #else
 #define CLIPPED_SUM_WIDE
 #endif
 
-// Of records (n, 3), column by column, that share their coefficients; the gradient (3) is added to
+// Sum over records (n, 3), stored column by column, that share their coefficients; adds its gradient to `gradient` (3)
 CLIPPED_SUM_WIDE
 double shared_sum(const double* data, long n, const double* coefficients, double threshold, double* gradient) {
   double sums[LANES] = {}, first[LANES] = {}, second[LANES] = {}, third[LANES] = {};

@@ -1,10 +1,10 @@
-// Weighted sum of negative binomial log probabilities with its analytic gradient: one pass over the counts on plain doubles.
+// Weighted sum of negative binomial log probabilities with its analytic gradient: one pass over the counts with plain doubles.
 // Same function as portable/negative_binomial_sum.stan, which documents how cancellation is avoided as phi grows.
-// The sum over j < y of log1p(j r) is taken once for all counts, from the largest down: the step between two neighbouring
-// counts is weighed by all counts above it, and costs one logarithm where it is short.
+// The sum over j < y of log1p(j r) is computed once for all counts, from the largest down: the step between two neighbouring
+// counts is multiplied by the total weight of the counts above it; a short step needs one logarithm.
 //
-// The signature has to be the one that stanc declares, in the namespace of the model that includes it; where a later
-// stanc declares another, this does not compile and the portable form is used.
+// The signature must be the one that stanc declares, in the namespace of the model that includes this file. If a later stanc
+// declares a different one, this does not compile and the portable form is used.
 #include <stan/model/model_header.hpp>
 #include <algorithm>
 #include <cmath>
@@ -13,9 +13,9 @@
 
 namespace negative_binomial_sum_detail {
 
-const int NEAR = 16;  // from here on Stirling's series has all digits
-const int STEP = 8;  // so many factors at most share a logarithm: few enough that their product stays finite
-const double HUGE_R = 1e20;  // beyond this each factor has its own
+const int NEAR = 16;  // from this count on, Stirling's series has full precision
+const int STEP = 8;  // largest number of factors that share a logarithm: few enough that their product stays finite
+const double HUGE_R = 1e20;  // above this value of r, each factor has its own logarithm
 const double SMALL = 1.0 / 64;
 
 struct Part {
@@ -32,7 +32,7 @@ inline double curvature(double z) {
          - z * (1.0 / 7 - z * (1.0 / 8 - z * (1.0 / 9 - z / 10))))))));
 }
 
-// Of sum over j < y of log1p(j r), up to the same number for all y: Stirling's series
+// Sum over j < y of log1p(j r), up to a constant that is the same for all y, by Stirling's series
 inline Part rising(double y, double r) {
   const double z = y * r, u = 1 + z, scale = 1 / u, s = r * scale, s2 = s * s;
   const double l = std::log(u) + (z - (u - 1)) * scale;  // log1p(z)
@@ -76,7 +76,7 @@ class Descent {
 
  private:
   double r_;
-  int at_ = -1;  // where the series was taken last
+  int at_ = -1;  // count at which the series was last evaluated
   Part rising_ = {0, 0};
 };
 

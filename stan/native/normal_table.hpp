@@ -1,9 +1,9 @@
-// Probabilities of a table of a normal outcome by bins of a normal predictor, with their analytic derivatives by five numbers, on
-// plain doubles; the portable form keeps a differentiated number for every point and bin. Same function as
+// Probabilities of a table of a normal outcome by bins of a normal predictor, with their analytic derivatives with respect to five
+// numbers, computed with plain doubles. The portable form stores an autodiff variable for every point and bin. Same function as
 // portable/normal_table.stan, which documents it.
 //
-// The signature has to be the one that stanc declares, in the namespace of the model that includes it; where a later
-// stanc declares another, this does not compile and the portable form is used.
+// The signature must be the one that stanc declares, in the namespace of the model that includes this file. If a later stanc
+// declares a different one, this does not compile and the portable form is used.
 #include <stan/model/model_header.hpp>
 #include <algorithm>
 #include <cmath>
@@ -14,11 +14,11 @@ namespace normal_table_detail {
 
 const int GIVEN = 5;  // at_zero, slope, own, x_mean, x_sd
 
-// Distribution function of the standard normal distribution with its density, at the edges of bins in units of a standard deviation
+// Standard normal distribution function and density at the edges of bins, in units of a standard deviation
 struct Edges {
   Eigen::ArrayXd below, density, scaled;  // the distribution function, the density, and the density times the edge
 
-  // The first and the last edge are at infinity
+  // The first edge is at minus infinity, the last one at infinity
   Edges(const Eigen::VectorXd& inner) : below(inner.size() + 2), density(inner.size() + 2), scaled(inner.size() + 2) {
     below.setZero();
     density.setZero();
@@ -36,12 +36,12 @@ struct Edges {
   }
 };
 
-// Differences of neighbours
+// Differences of neighbouring values
 inline Eigen::ArrayXd between(const Eigen::ArrayXd& ends) {
   return ends.tail(ends.size() - 1) - ends.head(ends.size() - 1);
 }
 
-// Probabilities (rows, bins), column by column, and derivatives (rows * bins, 5) by what is given
+// Probabilities (rows, bins), column by column, and derivatives (rows * bins, 5) with respect to the given numbers
 inline void table(const double* given, const Eigen::VectorXd& x, const Eigen::VectorXd& log_weight, const std::vector<int>& first,
                   const std::vector<int>& last, const Eigen::VectorXd& x_edges, const Eigen::VectorXd& edges,
                   Eigen::VectorXd& p, Eigen::MatrixXd& slopes) {
@@ -57,7 +57,7 @@ inline void table(const double* given, const Eigen::VectorXd& x, const Eigen::Ve
     Eigen::ArrayXd weight = log_weight.segment(from, points).array() - 0.5 * off.square();
     weight = (weight - weight.maxCoeff()).exp();
     weight /= weight.sum();
-    const Eigen::ArrayXd by_mean = off / x_sd, by_sd = off.square() / x_sd;  // of the logarithm of the density
+    const Eigen::ArrayXd by_mean = off / x_sd, by_sd = off.square() / x_sd;  // derivatives of the log density
     const double mean_by_mean = (weight * by_mean).sum(), mean_by_sd = (weight * by_sd).sum();
     // sums over the points: the probability, and its derivatives by the linear predictor, the slope, own, x_mean and x_sd
     Eigen::ArrayXXd sums = Eigen::ArrayXXd::Zero(bins, 1 + GIVEN);

@@ -1,8 +1,8 @@
-// Logarithm of the probability of small noisy counts with its analytic gradient, on plain doubles. Same function as
+// Log probability of small noisy counts with its analytic gradient, computed with plain doubles. Same function as
 // portable/small_counts.stan, which documents it.
 //
-// The signature has to be the one that stanc declares, in the namespace of the model that includes it; where a later
-// stanc declares another, this does not compile and the portable form is used.
+// The signature must be the one that stanc declares, in the namespace of the model that includes this file. If a later stanc
+// declares a different one, this does not compile and the portable form is used.
 #include <stan/model/model_header.hpp>
 #include <cmath>
 #include <limits>

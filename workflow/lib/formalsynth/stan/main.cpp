@@ -1,12 +1,14 @@
-// Main of a compiled Stan program. With the single argument `serve` it samples many fits in one process, which it reads from
-// standard input and answers on standard output; with all others it is CmdStan. It samples as CmdStan does for
-// `sample algorithm=hmc engine=nuts metric=dense_e id=1`, and it rounds draws to the 14 digits that `sig_figs=14` writes, so that
-// both ways give the same draws, bit by bit. `served.py` is the other side.
+// Main function of compiled Stan programs. With the single argument `serve`, it samples many fits in one process: it reads requests
+// from standard input and writes answers to standard output. With any other arguments, it is CmdStan. It samples as CmdStan does
+// with `sample algorithm=hmc engine=nuts metric=dense_e id=1`, and rounds draws to the 14 digits that `sig_figs=14` writes, so the
+// draws are identical, bit for bit. `served.py` is the other end.
 //
-// Request: a line of seed, warm-up iterations, draws, thinning, acceptance to aim at, tree depth, and the bytes of three texts; then
-// these texts: the variables to keep, the data and the starting point, both as JSON.
-// Answer: a line of the number of draws, the columns and the bytes of their names; then the names, and the values row by row as
-// doubles. A fit that fails in any way is answered with `failed`: the caller runs CmdStan, which tells why.
+// Request: a line with the seed, the numbers of warm-up iterations and of draws, the thinning, the target acceptance rate, the tree
+// depth, and the lengths of three texts in bytes; then these texts: the variables to keep, and as JSON the data and the starting
+// point.
+// Answer: a line with the number of draws, the number of columns, and the length of their names in bytes; then the names, and the
+// values row by row as doubles. If a fit fails in any way, the answer is `failed`, and the caller runs CmdStan, which reports the
+// reason.
 #include <cmdstan/command.hpp>
 #if __has_include(<stan/io/json/json_data.hpp>)
 #include <stan/io/json/json_data.hpp>
@@ -36,11 +38,11 @@ using cmdstan::json::json_data;
 #endif
 
 const int DIGITS = 14;
-// Powers of ten that are doubles without rounding.
+// Powers of ten that a double represents exactly.
 const double TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-// Value after it was written with 14 digits and read again.
+// Value that results when a number is written with 14 digits and read again.
 double rounded(double value) {
   const double size = std::fabs(value);
   if (!(size > 0) || std::isinf(size))
@@ -55,14 +57,14 @@ double rounded(double value) {
     --places;
   else if (size * TEN[places] < TEN[DIGITS - 1])
     ++places;
-  // The product and its rounding error together are exact; volatile, so that no compiler joins it with what follows.
+  // The product and its rounding error together are exact; volatile, so no compiler fuses the product with later operations.
   const volatile double product = size * TEN[places];
   const double error = std::fma(size, TEN[places], -product);
   const double below = std::floor(product), part = product - below;
   bool up = part > 0.5;
   if (part == 0.5)
     up = error > 0 || (error == 0 && std::fmod(below, 2) == 1);
-  // An integer below 2^53 by an exact power of ten: rounded once, as a decimal number is when it is read.
+  // An integer below 2^53 divided by an exact power of ten is rounded once, as a decimal number is when it is read.
   return std::copysign((below + up) / TEN[places], value);
 }
 
@@ -101,7 +103,7 @@ class kept_draws : public stan::callbacks::writer {
   size_t draws_ = 0;
 };
 
-// End of this process, in the middle of a fit, as soon as nobody waits for its draws any more.
+// Ends this process, even in the middle of a fit, as soon as no one waits for its draws.
 class end_with_parent : public stan::callbacks::interrupt {
  public:
   void operator()() {
@@ -118,7 +120,7 @@ struct request {
   std::string wanted, data, inits;
 };
 
-// Request from standard input; false at its end, or where it is not whole.
+// Read a request from standard input; return false at the end of the input or if the request is incomplete.
 bool read(request& asked) {
   std::string line;
   size_t sizes[3];
@@ -137,7 +139,7 @@ bool read(request& asked) {
   return true;
 }
 
-// Whether a fit came to its end without an error; CmdStan goes on after some that a process of its own would report.
+// Run a fit; return true if it ended without an error. CmdStan continues after some errors that a separate process would report.
 bool sample(const request& asked, kept_draws& draws) {
   std::ostringstream said;
   std::istringstream data_text(asked.data), init_text(asked.inits);
@@ -159,7 +161,7 @@ bool sample(const request& asked, kept_draws& draws) {
 }
 
 int serve() {
-  // What a program prints must not come between the answers.
+  // Text that the program prints must not get between the answers.
   std::FILE* out = fdopen(dup(STDOUT_FILENO), "wb");
   const int nowhere = open("/dev/null", O_WRONLY);
   if (!out || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
