@@ -1,7 +1,7 @@
 """Processor time and memory of a finished run: python <clone>/bench/accounts.py [scale] [--write], in the run's folder.
 
-Processor seconds are from the account at the end of each job's log, memory is from Snakemake's benchmarks.
---write puts the tables into docs/PERFORMANCE.md of the clone.
+Processor seconds come from the account at the end of each job's log, memory from Snakemake's benchmarks.
+--write writes the tables to docs/PERFORMANCE.md of the clone.
 """
 
 import argparse
@@ -15,16 +15,16 @@ from page import table, write_part
 from schedule import SECONDS
 
 OF_PAPERS = ("run_batch", "run_study", "collect_batches", "collect_study", "judge_claims", "show")
-"""Rules whose logs are in a folder for each paper, below the folder of the rule."""
+"""Rules whose logs are in one folder per paper, inside the folder of the rule."""
 OURS = "cost"
 """Key of our own study."""
 PARTS = ("starting Python", "the jobs: bounds, weights, audits, drawing", "Stan programs")
-"""Parts of a job's account, in order."""
+"""Parts of a job's account, in their order there."""
 Accounts = Mapping[str, tuple[float, float, float]]
 
 
 def accounts(logs: Path) -> Accounts:
-    """Sum the processor seconds of starting, the job and programs, by paper; jobs that belong to no paper have the key ``""``."""
+    """Sum the processor seconds of start-up, the job itself and its programs, by paper; jobs without a paper have the key ``""``."""
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for path in sorted(logs.rglob("*.log")):
         if lines := SECONDS.findall(path.read_text(encoding="utf-8", errors="replace")):

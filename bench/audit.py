@@ -1,16 +1,16 @@
 """Accuracy and results of the audit: python bench/audit.py COMMAND [data sets].
 
 estimator: losses from 1000 draws of each posterior against exact ones, for random pairs over all families (200 by default).
-table: claimed, audited and attacked epsilon of each mechanism, lognormal regression with n = 2000 (20 data sets).
-value: loss against the value of the added record, with weights fixed and recomputed.
+table: claimed, audited and attacked epsilon of each mechanism, for lognormal regression with n = 2000 (20 data sets).
+value: loss by value of the added record, with fixed and with recomputed weights.
 small: the worst neighbours of the smallest data sets.
-pi: the share of data sets whose audited loss exceeds the claim, against n.
-removals: all n removals of a data set, against the few that the audit tries.
-attacks: distinguishing the worst neighbours by one synthetic data set.
+pi: the share of data sets whose audited loss exceeds the claim, by n.
+removals: all n removals from a data set, compared with the few that the audit tries.
+attacks: attacks that distinguish the worst neighbours by one synthetic data set.
 refute: losses of min-max weights with other priors, sizes and draws, and for records closer to the centre.
-stan: the same losses by bridge sampling from CmdStan draws, with the exact ones (after a run, which compiles the program).
+stan: losses by bridge sampling from CmdStan draws, compared with exact ones (after a run, which compiles the program).
 
-Tables are also written to the folder results.
+Tables are also written to the folder ``results``.
 """
 
 import itertools
@@ -42,7 +42,7 @@ for register in (FAMILIES, MECHANISMS, POPULATIONS):
 RESULTS = Path(__file__).parents[1] / "results"
 LINEAR = ("normal", "lognormal_regression")
 OUTCOMES = np.exp(np.linspace(-5, 11, 5))
-"""Declared outcomes: 3 +- 8 on the log scale, where the population has mean 3 and standard deviation 1.4."""
+"""Declared outcomes: 3 +- 8 on the log scale, on which the population has mean 3 and standard deviation 1.4."""
 PREDICTORS = [np.linspace(-2, 6, 3)]
 """Declared predictors: 2 +- 4."""
 
@@ -85,7 +85,7 @@ def lognormal(
 
 
 def one_data_set(replicate: int, n: int = 2000) -> list[dict[str, Any]]:
-    """Rows of one data set; for the first two, losses are also mixed over the weights' random numbers."""
+    """Rows of one data set; for the first two data sets, also losses mixed over the random numbers of the weights."""
     settings = AuditSearch(streams=16 if replicate < 2 else 0, each=2, random=3, refined=1, attack=1000 if replicate == 0 else 0)
     replay = lognormal(n, replicate)
     rows = audit(replay, n, [synthesizer.id for synthesizer in SYNTHESIZERS], settings, replicate)
@@ -117,7 +117,7 @@ def summary(values: pd.Series) -> str:
 
 
 def value(data_sets: int) -> None:
-    """Loss against the outcome of the added record at the predictor's mean, with weights fixed and recomputed."""
+    """Loss by outcome of a record added at the predictor's mean, with fixed and with recomputed weights."""
     outcomes = np.exp(3 + np.linspace(-12, 12, 25))
     rows = []
     for replicate in range(data_sets):
@@ -163,7 +163,7 @@ def estimator(pairs: int) -> None:
 
 
 def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object]:
-    """Make a random pair of data sets: an additional record, weights changed by a random share, a random family."""
+    """Compare both losses for a random pair of data sets: D' has one more record, and its weights are changed at random."""
     generator = np.random.default_rng([20260205, k])
     name = ("normal", "lognormal_regression", "poisson", "beta", "negative_binomial", "beta")[k % 6]
     threshold = float(generator.uniform(0.5, 3)) if k % 6 == 5 else None
@@ -273,7 +273,7 @@ def removals(_: int) -> None:
 
 
 def attacks(data_sets: int) -> None:
-    """Attack on the worst addition and removal, with the audit of the same neighbour."""
+    """Attack the worst addition and removal, and audit the same neighbours."""
     for replicate in range(data_sets):
         n = 2000
         replay = lognormal(n, replicate)
@@ -304,11 +304,11 @@ REFUTE: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Changes to the settings of the study."""
 DISTANCES = (1.0, 2.0, 3.0, 4.0, 5.7)
-"""Distances of the log outcome from its mean at the record's predictor, in units of sigma, which is 1."""
+"""Distances of the log outcome from its mean given the record's predictor, in units of sigma, which is 1."""
 
 
 def refute(data_sets: int) -> None:
-    """Loss of an added record at a delta of 1e-3, by its distance, with the claim on D."""
+    """Loss of an added record at delta = 1e-3, by its distance, with the claim on D."""
     rows = []
     for what, change in REFUTE.items():
         n = change.get("n", 2000)

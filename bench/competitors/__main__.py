@@ -1,10 +1,10 @@
 """Comparison of mechanisms with published competitors: python -m bench.competitors [--replicates 20] [--out FILE].
 
-Every mechanism gets the same data sets and declarations, and the same total epsilon for adding or removing a record. The
-output is a tidy table, a row for each value: task, mechanism, epsilon, replicate, measure, value. Rows of other mechanisms,
-tasks and epsilons in the same file stay, so that a long comparison can be made in parts. With ``--write`` its summary goes to
-docs/COMPETITORS.md. Files are searched in FORMALSYNTH_DATA; a task without its file is left out, and so are OpenDP's tables
-where ``opendp[mbi]`` is not installed.
+Every mechanism uses the same data sets and declarations, and the same total epsilon for adding or removing a record. The
+output is a tidy table with one row for each value: task, mechanism, epsilon, replicate, measure, value. Rows of other mechanisms,
+tasks and epsilons in the same file are kept, so a long comparison can be made in parts. With ``--write``, a summary is written to
+docs/COMPETITORS.md. Data files are searched for in FORMALSYNTH_DATA. A task whose file is missing is left out, and so are
+OpenDP's tables if ``opendp[mbi]`` is not installed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from .tables import written
 from .tasks import Task, tasks
 
 COSTLY = 5
-"""Largest number of replicates of a mechanism whose run takes many seconds."""
+"""Largest number of replicates for a mechanism whose runs take many seconds."""
 Row = dict[str, str | float | int]
 
 
 def main() -> int:
     """Run the comparison."""
     parser = argparse.ArgumentParser(prog="python -m bench.competitors", description="Compare mechanisms with competitors.")
-    parser.add_argument("--replicates", type=int, default=20, help="data sets of each task")
-    parser.add_argument("--costly", type=int, default=COSTLY, help="data sets for mechanisms that take many seconds")
-    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.5], help="total epsilon, adding or removing a record")
-    parser.add_argument("--tasks", nargs="+", default=[], help="names of tasks; all by default")
-    parser.add_argument("--mechanisms", nargs="+", default=[], help="names of mechanisms; all by default")
-    parser.add_argument("--out", type=Path, default=Path("competitors.csv"), help="tidy table; rows that it has are kept")
+    parser.add_argument("--replicates", type=int, default=20, help="number of data sets of each task")
+    parser.add_argument("--costly", type=int, default=COSTLY, help="number of data sets for mechanisms that take many seconds")
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.5], help="total epsilon for adding or removing a record")
+    parser.add_argument("--tasks", nargs="+", default=[], help="names of tasks (default: all)")
+    parser.add_argument("--mechanisms", nargs="+", default=[], help="names of mechanisms (default: all)")
+    parser.add_argument("--out", type=Path, default=Path("competitors.csv"), help="tidy table to write; its other rows are kept")
     parser.add_argument("--write", action="store_true", help="write docs/COMPETITORS.md from the tidy table")
     given = parser.parse_args()
     for names, known in ((given.tasks, tasks()), (given.mechanisms, competitors())):
         if unknown := set(names) - set(known):
-            parser.error(f"there is no {', '.join(sorted(unknown))}; allowed: {', '.join(known)}")
+            parser.error(f"unknown: {', '.join(sorted(unknown))}; allowed: {', '.join(known)}")
     chosen = [task for name, task in tasks().items() if not given.tasks or name in given.tasks]
     mechanisms = {name: entry for name, entry in competitors().items() if not given.mechanisms or name in given.mechanisms}
     for task in chosen:
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def results(task: Task, name: str, entry: Competitor, epsilons: list[float], replicates: int) -> Iterator[Row]:
-    """Yield the rows of one mechanism on one task; without privacy, epsilon plays no part and is 0."""
+    """Yield the rows of one mechanism on one task; for a mechanism without privacy, epsilon has no effect and is 0."""
     for epsilon in epsilons if entry.private else [0.0]:
         for replicate in range(replicates):
             records = task.draw(np.random.default_rng([1, zlib.crc32(task.name.encode()), replicate]))

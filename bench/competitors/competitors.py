@@ -1,4 +1,4 @@
-"""Mechanisms of the comparison: a line for each."""
+"""Mechanisms of the comparison, one line each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tasks import Task
 
 @dataclass(frozen=True)
 class Trial:
-    """One data set of a task with the budget and the random numbers of a mechanism."""
+    """One data set of a task, with the budget and random numbers of a mechanism."""
 
     task: Task
     records: Records
@@ -40,21 +40,21 @@ class Competitor:
     private: bool = True
     """True if it has a guarantee; only such mechanisms can win."""
     costly: bool = False
-    """True if a run takes many seconds; it gets fewer replicates."""
+    """True if a run takes many seconds; such a mechanism gets fewer replicates."""
 
     @property
     def short(self) -> str:
-        """Label with a mark for a delta or for an assumption about draws."""
+        """Label, marked if the guarantee has a delta or assumes exact draws."""
         return self.label + ("†" if "delta" in self.guarantee else "") + ("‡" if "exact draws" in self.guarantee else "")
 
 
 def packaged(label: str, mechanism: str, parameters: Parameters, private: bool = True) -> Competitor:
-    """Mechanism of the package without parents.
+    """Make the competitor that runs a mechanism of the package without parents.
 
     Args:
-        label: its name in tables.
+        label: name of the mechanism in tables.
         mechanism: its registered name.
-        parameters: function from the declarations and epsilon for adding or removing a record to its parameters.
+        parameters: function from the declarations, and epsilon for adding or removing a record, to the mechanism's parameters.
         private: True if it has a guarantee.
     """
 
@@ -68,11 +68,11 @@ def packaged(label: str, mechanism: str, parameters: Parameters, private: bool =
 
 
 Estimate = Callable[[Task, Records, float, np.random.Generator], Draws]
-"""Function to one draw of a family's parameters."""
+"""Function that returns one draw of a family's parameters."""
 
 
 def estimated(label: str, guarantee: str, estimate: Estimate, suits: Callable[[Task], bool] = lambda task: True) -> Competitor:
-    """Mechanism of this folder that gives parameters of the family."""
+    """Make the competitor of a mechanism in this folder that estimates parameters of the family."""
 
     def run(trial: Trial) -> Records:
         draws = estimate(trial.task, trial.records, trial.epsilon, trial.generator)
@@ -82,7 +82,7 @@ def estimated(label: str, guarantee: str, estimate: Estimate, suits: Callable[[T
 
 
 def tabulated(label: str, algorithm: graphical.Algorithm, least: int = 0) -> Competitor:
-    """Tables with a graphical model, for tasks with at least ``least`` predictors."""
+    """Make the competitor of tables with a graphical model, for tasks with at least ``least`` predictors."""
 
     def run(trial: Trial) -> Records:
         return graphical.tables(trial.task, trial.records, trial.epsilon, algorithm)
@@ -94,7 +94,7 @@ def tabulated(label: str, algorithm: graphical.Algorithm, least: int = 0) -> Com
 
 
 def predictors(task: Task) -> int:
-    """Count the predictors of a task in a data set of it."""
+    """Count the predictors of a task, in one of its data sets."""
     return int(task.draw(np.random.default_rng(0)).design.shape[1]) - 1
 
 
@@ -104,11 +104,11 @@ def is_regression(task: Task) -> bool:
 
 
 SHARED_BINS = 6, 4
-"""Bins of the outcome and of each predictor where several tables share epsilon."""
+"""Numbers of bins of the outcome and of each predictor if several tables share epsilon."""
 
 
 def _tables(task: Task, epsilon: float) -> Mapping[str, float]:
-    """Parameters of noisy tables: with several predictors, and so several tables that share epsilon, the bins are coarse."""
+    """Parameters of noisy tables; the bins are coarse for several predictors, which need several tables that share epsilon."""
     low, high, bins = task.outcome
     x_low, x_high, x_bins = task.predictor
     if predictors(task) > 1:
@@ -119,7 +119,7 @@ def _tables(task: Task, epsilon: float) -> Mapping[str, float]:
 
 
 def _histogram(task: Task, epsilon: float) -> Mapping[str, float]:
-    """Parameters of the histogram, whose epsilon is for replacing a record: twice that for adding or removing one."""
+    """Parameters of the histogram; its epsilon is for replacing a record, twice that for adding or removing one."""
     low, high, bins = task.histogram
     return {"epsilon": 2 * epsilon, "low": low, "high": high, "bins": bins}
 
@@ -129,7 +129,7 @@ PURE = "DP (add/remove)"
 
 
 def competitors() -> Mapping[str, Competitor]:
-    """List the mechanisms by name; a mechanism of the package is one line more."""
+    """List the mechanisms by name; to add a mechanism of the package, add a line."""
     return {
         "unweighted": packaged("Without privacy", "unweighted", lambda task, epsilon: {}, private=False),
         "noisy_tables": packaged("Noisy tables", "noisy_tables", _tables),

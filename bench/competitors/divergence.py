@@ -3,10 +3,9 @@
 The loss of a record is ``-f(x)^b / b + c``, with the density f of a candidate, ``b = BETA - 1``, and ``c`` the integral of
 ``f^(b + 1)`` over ``b + 1``. It is clipped to an interval of declared width W, and the posterior is the prior times
 ``exp(-(epsilon / W) * sum of losses)``. An additional record multiplies each candidate's probability by a factor between
-``exp(-epsilon / W * upper)`` and ``exp(-epsilon / W * lower)`` before scaling, so that one exact draw is epsilon-DP for
-adding or removing a record. (The paper's bound is for replacing one.) W follows from the declared candidates alone. Densities
-are taken on a scale on which they are bounded: that of the logit for shares, and of the logarithm for amounts. No library has
-it.
+``exp(-epsilon / W * upper)`` and ``exp(-epsilon / W * lower)`` before scaling, so one exact draw is epsilon-DP for adding or
+removing a record. (The paper's bound is for replacing one.) W depends on the declared candidates only. Densities are computed
+on a scale on which they are bounded: the logit for shares, the logarithm for amounts. No library implements this mechanism.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from scipy.special import betaln, gammaln
 from .tasks import Task
 
 POWER = 0.5
-"""b: beta minus 1, as in the paper's examples."""
+"""Value of b, which is beta minus 1, as in the paper's examples."""
 CANDIDATES = 60
 """Number of candidates for each of two parameters."""
 STEPS = 4000
-"""Steps of the Markov chain of a regression."""
+"""Number of steps of the Markov chain for a regression."""
 COUNTS = np.arange(2000.0)
 """Counts over which the integral is summed."""
 WIDEST = 20.0
-"""Largest standard deviation of a regression, in multiples of the least one."""
+"""Largest standard deviation of a regression, as a multiple of the smallest one."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Declared candidates of two parameters with the bounds of their losses."""
+    """Declared candidates of two parameters, with the bounds of their losses."""
 
     first: Array
     """(G,) first parameters."""
@@ -46,7 +45,7 @@ class Candidates:
     log_density: Callable[[Array, Array, Array], Array]
     """Log density of values (n,) under parameters (G, 1)."""
     integral: Array
-    """(G,) c of each candidate."""
+    """(G,) the constant c of each candidate."""
     log_peak: Array
     """(G,) logarithm of the largest density of each candidate."""
 
@@ -57,7 +56,7 @@ class Candidates:
         return float(lowest.min()), float(self.integral.max())
 
     def losses(self, values: Array, weights: Array) -> Array:
-        """Sum the losses (G,) over values (u,) that occur as often as their weights (u,), clipped to the bounds."""
+        """Sum the losses (G,), clipped to the bounds, over values (u,), each multiplied by its number of occurrences, ``weights`` (u,)."""
         lower, upper = self.bounds
         total = np.empty(len(self.first))
         for start in range(0, len(total), 200):
@@ -77,10 +76,10 @@ def log_probabilities(candidates: Candidates, values: Array, epsilon: float) -> 
 
 @functools.cache
 def candidates_of(task: Task) -> Candidates:
-    """Declare the candidates of a family without predictors.
+    """Return the declared candidates of a family without predictors.
 
     Raises:
-        ValueError: there are none for this family.
+        ValueError: no candidates are declared for this family.
     """
     if task.tabled.kind == BETA:
         first, second = _grid(np.geomspace(0.05, 20, CANDIDATES), np.geomspace(0.05, 20, CANDIDATES))
@@ -97,7 +96,7 @@ def candidates_of(task: Task) -> Candidates:
     if task.tabled.kind == NORMAL:
         first, second = _grid(np.linspace(low, high, CANDIDATES), np.geomspace(task.spread, high - low, CANDIDATES))
         return Candidates(first, second, _normal, _normal_integral(second), -np.log(second) - 0.5 * np.log(2 * np.pi))
-    raise ValueError(f"there are no candidates for the family {task.family}")
+    raise ValueError(f"no candidates are declared for the family {task.family}")
 
 
 def _grid(first: Array, second: Array) -> tuple[Array, Array]:
@@ -120,12 +119,12 @@ def _normal(x: Array, mean: Array, sd: Array | float) -> Array:
 
 
 def _normal_integral(sd: Array | float) -> Array:
-    """Integral of the power of a normal density, over the power: c."""
+    """Constant c of a normal density: the integral of its power, divided by the power."""
     return np.asarray((np.asarray(sd) * np.sqrt(2 * np.pi)) ** -POWER * (1 + POWER) ** -1.5)
 
 
 def beta_divergence(task: Task, records: Records, epsilon: float, generator: np.random.Generator) -> Draws:
-    """One draw from the posterior; by a Markov chain for a regression, where the guarantee assumes an exact draw."""
+    """Make one draw from the posterior; for a regression by a Markov chain, although the guarantee assumes an exact draw."""
     if records.design.shape[1] > 1:
         return _regression(task, records, epsilon, generator)
     candidates = candidates_of(task)
@@ -158,7 +157,7 @@ def regression_loss(theta: Array, design: Array, y: Array, spread: float) -> flo
 
 
 def _regression(task: Task, records: Records, epsilon: float, generator: np.random.Generator) -> Draws:
-    """Draw by random walk Metropolis from the mode, in centred units; the prior is flat inside the declared bounds."""
+    """Draw by random walk Metropolis started at the mode, in centred units; the prior is flat inside the declared bounds."""
     low, high = task.bins.edges[[0, -1]]
     centre, half = (task.predictor[0] + task.predictor[1]) / 2, (task.predictor[1] - task.predictor[0]) / 2
     design = np.column_stack([np.ones(len(records)), (records.design[:, 1:] - centre) / half])
@@ -180,7 +179,7 @@ def _regression(task: Task, records: Records, epsilon: float, generator: np.rand
 
 
 def _walk(energy: Callable[[Array], float], start: Array, generator: np.random.Generator) -> Array:
-    """State after :data:`STEPS` steps, whose size adapts to the covariance of earlier ones in the first half."""
+    """Return the state after :data:`STEPS` steps; in the first half, their size adapts to the covariance of earlier states."""
     theta, current, d = start, energy(start), len(start)
     root: Array = 0.02 * np.eye(d)
     states: list[Array] = []

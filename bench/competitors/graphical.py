@@ -1,8 +1,8 @@
 """OpenDP's tables with a graphical model on declared bins: AIM, MST and a fixed workload (``opendp.extras.mbi``).
 
-Pure epsilon for adding or removing a record. Predictors are synthetic too, and values are uniform inside a bin. An outcome
-without predictors has the bins of the histogram. Needs ``pip install "opendp[mbi]"`` (1.3 GB). Rows are drawn with
-``method="sample"``: the library's default rounds counts, and makes pairs of columns dependent that were not measured.
+The guarantee is pure epsilon for adding or removing a record. Predictors are synthesized too, and values are uniform within a
+bin. An outcome without predictors has the bins of the histogram. Needs ``pip install "opendp[mbi]"`` (1.3 GB). Rows are drawn
+with ``method="sample"``: the library's default rounds counts, which makes pairs of columns dependent that were not measured.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ def available() -> bool:
 
 
 def pairs(mbi: Any, columns: list[str]) -> Any:
-    """Make a fixed workload of all pairs of columns; a single column has its own table."""
+    """Make a fixed workload with a table for each pair of columns, or the table of a single column."""
     return mbi.Fixed(queries=[mbi.Count(by=pair) for pair in itertools.combinations(columns, min(2, len(columns)))])
 
 
 def aim(mbi: Any, columns: list[str]) -> Any:
-    """AIM with tables of up to two columns."""
+    """Make AIM with tables of up to two columns."""
     return mbi.AIM(queries=2)
 
 
 def mst(mbi: Any, columns: list[str]) -> Any:
-    """MST."""
+    """Make MST."""
     return mbi.MST()
 
 
 def tables(task: Task, records: Records, epsilon: float, algorithm: Algorithm) -> Records:
-    """Synthetic records from tables with a graphical model.
+    """Draw synthetic records from tables with a graphical model.
 
     Args:
         task: declarations.
@@ -53,7 +53,7 @@ def tables(task: Task, records: Records, epsilon: float, algorithm: Algorithm) -
         algorithm: function that makes the algorithm.
 
     Raises:
-        ValueError: the library has no result.
+        ValueError: the library returns no result.
     """
     dp, pl, mbi = (importlib.import_module(name) for name in ("opendp.prelude", "polars", "opendp.extras.mbi"))
     dp.enable_features("contrib")
@@ -80,11 +80,11 @@ def tables(task: Task, records: Records, epsilon: float, algorithm: Algorithm) -
 
 
 def inside(values: Array, edges: Array) -> Array:
-    """Move values (n,) of the open bins at the ends, drawn within 1 of the nearest cut, into the declared bounds.
+    """Move values (n,) in the open end bins, which are drawn within 1 of the nearest cut, into the declared bounds.
 
     Args:
         values: synthetic values.
-        edges: (bins + 1,) edges of the bins; the cuts are those between.
+        edges: (bins + 1,) edges of the bins; the cuts are the inner ones.
     """
     low, first, last, high = edges[0], edges[1], edges[-2], edges[-1]
     below, above = values <= first, values > last

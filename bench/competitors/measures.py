@@ -1,4 +1,4 @@
-"""Measures of a synthetic data set against the confidential one: all are 0 at best."""
+"""Measures that compare a synthetic data set with the confidential one; the best value of each is 0."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from formalsynth.core.utility import ecdf_distances
 from .tasks import Task
 
 MEASURES = ("ecdf_max", "mean", "sd", "q90", "q99", "slope")
-"""Columns of the comparison that have winners."""
+"""Columns of the comparison for which winners are named."""
 
 
 def measures(task: Task, data: Records, synthetic: Records) -> dict[str, float]:
-    """Errors of a synthetic data set.
+    """Compute the errors of a synthetic data set.
 
     Returns:
-        ``ecdf_max``; absolute errors of ``mean`` in standard deviations of the data; of ``sd``, ``q90`` and ``q99`` relative to
-        those of the data; and of ``slope``, root mean square over the least squares slopes on the scale of the family, which only
-        tasks with predictors have. Slopes of both data sets are fitted at their own predictors.
+        ``ecdf_max``; the absolute error of ``mean``, in standard deviations of the data; those of ``sd``, ``q90`` and ``q99``,
+        relative to their values in the data; and for tasks with predictors ``slope``, the root mean square error of the least
+        squares slopes on the scale of the family. The slopes of each data set are fitted at its own predictors.
     """
     errors = {"ecdf_max": ecdf_distances(data.x, synthetic.x)[0]}
     errors["mean"] = abs(float(synthetic.x.mean() - data.x.mean())) / float(data.x.std())

@@ -1,9 +1,9 @@
-"""Noisy moments: sums of declared, bounded functions of a record with noise, and the parameters that have these moments.
+"""Noisy moments: noisy sums of declared, bounded functions of each record, and the parameters that have these moments.
 
-Two mechanisms: :func:`noisy_moments` with discrete Laplace noise is epsilon-DP for adding or removing a record, AdaSSP (Wang
-2018, Algorithm 2) with Gaussian noise is (epsilon, delta)-DP for the same neighbours. No library has either in a form that
-keeps its guarantee: ``diffprivlib.models.LinearRegression`` 0.6.6 scales the noise of squares with the lower bound alone,
-which adds none where that bound is 0.
+There are two mechanisms. :func:`noisy_moments`, with discrete Laplace noise, is epsilon-DP for adding or removing a record.
+AdaSSP (Wang 2018, Algorithm 2), with Gaussian noise, is (epsilon, delta)-DP for the same neighbours. No library implements either
+in a form that keeps its guarantee: ``diffprivlib.models.LinearRegression`` 0.6.6 scales the noise of squares by the lower bound
+only, so it adds none if that bound is 0.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from scipy.stats import norm
 from .tasks import Task
 
 UNIT = 1000
-"""Number of steps in 1: contributions of a record are rounded to whole numbers, so that the noise is discrete."""
+"""Number of units in 1: the contributions of a record are rounded to whole units, so the noise is discrete."""
 DELTA = 1e-5
 """Delta of AdaSSP."""
 FAILURE = 0.05
-"""Probability with which the ridge of AdaSSP may be too small for its bound; Wang's value."""
+"""Probability that the ridge of AdaSSP is too small for its bound; Wang's value."""
 KINDS = (NORMAL, BETA, NEGATIVE_BINOMIAL)
-"""Kinds of families whose parameters follow from moments."""
+"""Kinds of families whose parameters can be computed from moments."""
 
 
 def unit_values(task: Task, records: Records) -> Array:
-    """Predictors and outcome (n, q) on [-1, 1] of their declared bounds, clipped; a value that is not a number is at 0."""
+    """Predictors and outcome (n, q), with their declared bounds mapped to [-1, 1], and clipped; NaN becomes 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         outcome = task.scaled(np.maximum(records.x, 0) if task.log else records.x)
     values = np.column_stack([records.design[:, 1:], outcome])
@@ -41,7 +41,7 @@ def unit_values(task: Task, records: Records) -> Array:
 
 
 def _bounds(task: Task, q: int) -> tuple[Array, Array]:
-    """Centres and half widths (q,) of the declared bounds, the outcome's last."""
+    """Centres and half-widths (q,) of the declared bounds, those of the outcome last."""
     edges = task.bins.edges
     ends = np.array([task.predictor[:2]] * (q - 1) + [(edges[0], edges[-1])], dtype=float)
     return ends.mean(axis=1), np.diff(ends, axis=1)[:, 0] / 2
@@ -50,7 +50,7 @@ def _bounds(task: Task, q: int) -> tuple[Array, Array]:
 def contributions(values: Array) -> Array:
     """Contributions of records (n, moments) to the sums: whole numbers, at most :data:`UNIT` in absolute value.
 
-    They are 1, each value, each square less 1/2, and each product of two values.
+    They are 1, each value, each square minus 1/2, and each product of two values.
 
     Args:
         values: (n, q) values in [-1, 1].
@@ -61,18 +61,18 @@ def contributions(values: Array) -> Array:
 
 
 def sensitivity(q: int) -> float:
-    """Largest L1 norm of the contribution of a record with q values, in units of 1: every part has its bound at a corner."""
+    """Largest L1 norm of the contribution of a record with q values, in units of 1: at a corner, every part is at its bound."""
     return 1 + q + q / 2 + q * (q - 1) / 2
 
 
 def moment_sums(task: Task, records: Records, epsilon: float) -> DiscreteLaplaceCounts:
-    """Sum the contributions of all records; the scale of the noise is that of the sums."""
+    """Sum the contributions of all records; the noise is on the scale of the sums."""
     values = unit_values(task, records)
     return DiscreteLaplaceCounts(contributions(values).sum(axis=0), UNIT * sensitivity(values.shape[1]) / epsilon)
 
 
 def noisy_moments(task: Task, records: Records, epsilon: float, generator: np.random.Generator) -> Draws:
-    """Parameters (one draw) that have the noisy moments."""
+    """Estimate the parameters (one draw) from noisy moments."""
     sums = moment_sums(task, records, epsilon)
     noisy = sums.noisy(generator, 1)[0] / UNIT
     return parameters(task, from_sums(noisy, records.design.shape[1], sums.scale / UNIT))
@@ -80,14 +80,14 @@ def noisy_moments(task: Task, records: Records, epsilon: float, generator: np.ra
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean (q,) and covariance (q, q) on [-1, 1]."""
+    """Mean (q,) and covariance (q, q) of values in [-1, 1]."""
 
     mean: Array
     covariance: Array
 
 
 def from_sums(noisy: Array, q: int, scale: float) -> Moments:
-    """Moments from noisy sums; eigenvalues of the covariance below the error from noise are raised to it."""
+    """Compute moments from noisy sums; eigenvalues of the covariance are raised to at least the error from noise."""
     n = max(noisy[0], q + 2.0)
     mean = np.clip(noisy[1 : q + 1] / n, -1, 1)
     second = np.diag(noisy[q + 1 : 2 * q + 1] / n + 0.5 * noisy[0] / n)
@@ -98,16 +98,16 @@ def from_sums(noisy: Array, q: int, scale: float) -> Moments:
 
 
 def raised(matrix: Array, least: float) -> Array:
-    """Raise eigenvalues of a symmetric matrix to ``least``."""
+    """Raise the eigenvalues of a symmetric matrix to at least ``least``."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.maximum(values, max(least, 1e-6))) @ vectors.T)
 
 
 def parameters(task: Task, moments: Moments) -> Draws:
-    """Parameters (one draw) of the family that has these moments.
+    """Compute the parameters (one draw) with which the family has these moments.
 
     Raises:
-        ValueError: the family has no such estimate.
+        ValueError: the family's parameters cannot be computed from moments.
     """
     q = len(moments.mean)
     centre, half = _bounds(task, q)
@@ -119,7 +119,7 @@ def parameters(task: Task, moments: Moments) -> Draws:
         spread = math.sqrt(max(v - float(slopes @ covariance[:-1, -1]), 1e-4 * half[-1] ** 2))
         return declared.of(np.array([[m - float(slopes @ mean[:-1]), *slopes]]), np.array([spread]))
     if q > 1 or declared.kind not in KINDS:
-        raise ValueError(f"moments give no estimate of the family {task.family}")
+        raise ValueError(f"the parameters of the family {task.family} cannot be computed from moments")
     if declared.kind == BETA:
         m = min(max(m, 0.001), 0.999)
         return declared.of(np.array([[math.log(m / (1 - m))]]), np.array([min(max(m * (1 - m) / v - 1, 0.11), 1e4)]))
@@ -138,23 +138,23 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
 
 QUERIES = 4
-"""Queries of AdaSSP: smallest eigenvalue, squares of the design, products with the outcome, and squares of the outcome."""
+"""Number of queries of AdaSSP: smallest eigenvalue, squares of the design, products with the outcome, and squares of the outcome."""
 
 
 def adassp_scales(d: int, epsilon: float) -> Mapping[str, float]:
     """Compute the standard deviation of the noise of each query of AdaSSP, for d columns of the design.
 
-    Rows of the design and the constant are in [-1, 1], so that their norm is at most sqrt(d); outcomes are in [-1, 1]. All
-    queries together are one Gaussian mechanism, of sensitivity sqrt(:data:`QUERIES`) when each is divided by its own.
+    Entries of the design, the constant included, are in [-1, 1], so the norm of a row is at most sqrt(d); outcomes are in [-1, 1]. All queries together
+    are one Gaussian mechanism: if each is divided by its own sensitivity, their joint sensitivity is sqrt(:data:`QUERIES`).
     """
     unit = math.sqrt(QUERIES) * gaussian_scale(epsilon, DELTA)
     return {"eigenvalue": d * unit, "design": d * unit, "products": math.sqrt(d) * unit, "squares": unit}
 
 
 def adassp(task: Task, records: Records, epsilon: float, generator: np.random.Generator) -> Draws:
-    """Regression by AdaSSP (Wang 2018, Algorithm 2) on declared bounds, with a fourth query for the spread.
+    """Fit a regression by AdaSSP (Wang 2018, Algorithm 2) on declared bounds, with a fourth query for the spread.
 
-    The noise is calibrated exactly and for all queries at once, which is less than in the paper.
+    The noise is calibrated exactly and for all queries jointly, so there is less of it than in the paper.
     """
     values = unit_values(task, records)
     q = values.shape[1]

@@ -1,4 +1,4 @@
-"""Mechanisms of the package on a data set, through the engine and Stan as in a run."""
+"""Mechanisms of the package, run on a data set by the engine and Stan, as in a run of the workflow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tasks import Task
 
 ROOT = Path(__file__).parents[2]
 Parameters = Callable[[Task, float], Mapping[str, float]]
-"""Function from the declarations and epsilon for adding or removing a record to the parameters of a mechanism."""
+"""Function from the declarations, and epsilon for adding or removing a record, to the parameters of a mechanism."""
 
 
 def fitted(
@@ -55,7 +55,7 @@ def fitted(
 
 
 def predicted(predictor: Predictor, draws: Draws, records: Records, generator: np.random.Generator) -> Records:
-    """Synthetic data set at the predictors of the records, from one of the draws."""
+    """Draw a synthetic data set at the predictors of the records, from one of the draws."""
     drawn = take(draws, [int(generator.integers(count(draws)))])
     return Records(predictor.predict(generator, records, drawn)[0], records.design)
 

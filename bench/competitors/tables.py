@@ -1,4 +1,4 @@
-"""Summary of a tidy table of results, and the page with it: docs/COMPETITORS.md."""
+"""Summary of a tidy table of results, and the page that shows it: docs/COMPETITORS.md."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ SUMMARY = Path(__file__).with_name("summary.csv")
 PAGE = ROOT / "docs" / "COMPETITORS.md"
 BLOCK = re.compile(r"(?<=<!-- begin: competitors -->\n).*(?=<!-- end: competitors -->)", re.DOTALL)
 LEVEL = 0.05
-"""Level of the sign test: a mechanism that is not worse than the best one at this level is as good."""
+"""Level of the sign test; a mechanism that is not worse than the best one at this level counts as equally good."""
 HEADINGS = {
     "ecdf_max": "max-ECDF", "mean": "mean", "sd": "sd", "q90": "q90", "q99": "q99", "slope": "slopes", "seconds": "seconds",
 }  # fmt: skip
 COLUMNS = ("task", "epsilon", "measure", "mechanism", "median", "replicates", "failed", "best")
 Errors = Mapping[str, "pd.Series[float]"]
-"""Errors by mechanism, each with replicates as its index; infinite where a replicate failed."""
+"""Errors by mechanism, indexed by replicate; infinite if a replicate failed."""
 
 
 def summarised(tidy: pd.DataFrame) -> pd.DataFrame:
-    """Medians with winners.
+    """Summarise results by medians, and mark the winners.
 
     Args:
-        tidy: a row for each value, with columns task, mechanism, epsilon, replicate, measure and value; a failure has no value.
+        tidy: one row for each value, with columns task, mechanism, epsilon, replicate, measure and value; the value of a failure is missing.
 
     Returns:
-        A row for each task, epsilon, measure and mechanism: ``median``, infinite where half of the replicates failed;
+        A row for each task, epsilon, measure and mechanism: ``median``, infinite if half of the replicates failed;
         ``replicates``; ``failed``; and ``best``: ``yes`` for the smallest median among mechanisms with a guarantee, ``tied``
-        for a finite one that a sign test over common replicates does not find worse, ``no`` for all others.
+        for a finite median that a sign test over common replicates does not find worse, ``no`` for all others.
     """
     rows: list[list[object]] = []
     for (task, epsilon, measure), part in tidy.groupby(["task", "epsilon", "measure"], sort=False):
@@ -57,7 +57,7 @@ def summarised(tidy: pd.DataFrame) -> pd.DataFrame:
 
 
 def places(errors: Errors) -> dict[str, str]:
-    """Best mechanism with a guarantee, and those that are as good: ``yes`` or ``tied``."""
+    """Mark the best mechanism with a guarantee ``yes``, and those that are equally good ``tied``."""
     known = competitors()
     medians = {name: float(np.median(values)) for name, values in errors.items() if known[name].private}
     if not medians or not np.isfinite(min(medians.values())):
@@ -69,7 +69,7 @@ def places(errors: Errors) -> dict[str, str]:
 
 
 def worse(errors: pd.Series[float], others: pd.Series[float]) -> bool:
-    """Sign test over common replicates, one-sided: True if the errors are larger in more of them than chance explains."""
+    """Sign test over common replicates, one-sided: True if the errors are larger in more replicates than chance explains."""
     common = errors.index.intersection(others.index)
     ours, theirs = errors[common].to_numpy(), others[common].to_numpy()
     differ = int((ours != theirs).sum())
@@ -77,14 +77,14 @@ def worse(errors: pd.Series[float], others: pd.Series[float]) -> bool:
 
 
 def page_block(summary: pd.DataFrame) -> str:
-    """Part of the page between its markers."""
+    """Return the part of the page between its markers."""
     return "\n".join(_lines(summary)) + "\n"
 
 
 def _lines(summary: pd.DataFrame) -> Iterator[str]:
     entries, known = competitors(), tasks()
     epsilons = sorted(set(summary["epsilon"]) - {0.0}, reverse=True)
-    yield "**Winners**, with those that a sign test does not find worse in brackets. † has a δ; ‡ assumes exact draws."
+    yield "**Winners**; in brackets, mechanisms that a sign test does not find worse. † has a δ; ‡ assumes exact draws."
     yield ""
     measures = [name for name in MEASURES if name in set(summary["measure"])]
     yield from _head(["data", "ε", *[HEADINGS[name] for name in measures]])
@@ -108,7 +108,7 @@ def _winners(part: pd.DataFrame, entries: Mapping[str, Competitor]) -> str:
 
 
 def _table(part: pd.DataFrame, task: Task, epsilons: list[float], entries: Mapping[str, Competitor]) -> Iterator[str]:
-    """Medians of a task, a row for each mechanism and epsilon; the best and those as good are bold."""
+    """Medians of a task, with a row for each mechanism and epsilon; the best and the equally good ones are bold."""
     measures = [name for name in HEADINGS if name in set(part["measure"])]
     yield from _head(["mechanism", "ε", *[HEADINGS[name] for name in measures], "failed"])
     for epsilon in (0.0, *epsilons):
@@ -137,7 +137,7 @@ def _row(cells: list[str]) -> str:
 
 
 def written(tidy: pd.DataFrame) -> None:
-    """Write the summary, and the page from it."""
+    """Write the summary, and update the page from it."""
     summarised(tidy).to_csv(SUMMARY, index=False)
     text, block = PAGE.read_text(encoding="utf-8"), page_block(pd.read_csv(SUMMARY))
     PAGE.write_text(BLOCK.sub(lambda match: block, text), encoding="utf-8")

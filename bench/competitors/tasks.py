@@ -16,15 +16,15 @@ from formalsynth.core.registry import load as load_modules
 from formalsynth.core.tables import NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, POISSON, Tabled, tabled
 
 HOURS_FILE, CREDIT_FILE, CYCLES_FILE = "adult_hours", "german_amounts", "fatigue_cycles"
-"""Registered files of the comparison; they are searched in FORMALSYNTH_DATA."""
+"""Registered files of the comparison, which are searched for in FORMALSYNTH_DATA."""
 
 COUNTS = (POISSON, NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION)
-"""Kinds of families of counts."""
+"""Kinds of count families."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A data set with the declarations that mechanisms get; a declared value may not be chosen by looking at the data."""
+    """A data set with the declarations that mechanisms use; declared values may not be chosen by looking at the data."""
 
     name: str
     label: str
@@ -34,13 +34,13 @@ class Task:
     draw: Callable[[np.random.Generator], Records]
     """Function that draws a data set, or reads it."""
     outcome: tuple[float, float, int]
-    """Bounds of the outcome and number of bins for tables."""
+    """Bounds of the outcome, and its number of bins in tables."""
     histogram: tuple[float, float, int]
-    """Bounds of the outcome and number of bins for a histogram alone."""
+    """Bounds of the outcome, and its number of bins in a histogram alone."""
     predictor: tuple[float, float, int] = (-1.0, 1.0, 8)
-    """Bounds of each predictor and number of bins."""
+    """Bounds of each predictor, and its number of bins."""
     spread: float = 0.25
-    """Least standard deviation of the errors of a regression, on the scale of the family."""
+    """Smallest standard deviation of the errors of a regression, on the scale of the family."""
     file: str = ""
     """Registered file that it needs."""
 
@@ -76,12 +76,12 @@ class Task:
         return np.exp(values) if self.log else values
 
     def rounded(self, records: Records) -> Records:
-        """Round synthetic counts to whole numbers; other outcomes stay as they are."""
+        """Round synthetic counts to whole numbers; other outcomes are unchanged."""
         return Records(np.rint(records.x), records.design) if self.tabled.kind in COUNTS else records
 
     @property
     def available(self) -> bool:
-        """True if it needs no file, or the file is there."""
+        """True if it needs no file, or its file exists."""
         return not self.file or files.find(self.file, os.curdir) is not None
 
 

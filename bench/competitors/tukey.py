@@ -1,9 +1,9 @@
 """TukeyEM (Amin, Joseph, Ribero and Vassilvitskii 2022): a draw by approximate Tukey depth among fits to disjoint parts.
 
-(epsilon, delta)-DP for adding or removing a record, without bounds on the data. Number and size of the parts are declared,
-and their records are drawn without replacement, so that a neighbour changes one fit. A test comes first, which ends without a
-result where the volumes of the regions of some depths are not safe. No library has it. In the authors' code (google-research,
-``dp_regression/tukey.py``) the noise of the test has the scale epsilon / 2, where the theorem needs 2 / epsilon, as here.
+The mechanism is (epsilon, delta)-DP for adding or removing a record, without bounds on the data. The number and size of the parts
+are declared, and their records are drawn without replacement, so a neighbour changes one fit. A preliminary test gives no result
+if the volumes of the regions of some depths are not safe. No library implements it. In the authors' code (google-research,
+``dp_regression/tukey.py``) the noise of the test has the scale epsilon / 2, but the theorem needs 2 / epsilon, which is used here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .tasks import Task
 DELTA = 1e-5
 """Delta of the guarantee."""
 BEYOND = 1
-"""Number of records of a part beyond the number of coefficients; with more of them there are too few parts for the test."""
+"""Number of records in a part in addition to the number of coefficients; larger parts would be too few for the test."""
 JITTER = 1e-10
 """Width of noise that breaks ties between fits."""
 
@@ -27,7 +27,7 @@ JITTER = 1e-10
 def parts(task: Task, records: Records, generator: np.random.Generator) -> Array:
     """Fits (parts, p + 1) to random parts: coefficients and the logarithm of the standard deviation of the errors.
 
-    Number and size of the parts are declared. A part that is not full, or without a fit, has a fit that does not depend on data.
+    The number and size of the parts are declared. A part that is not full, or has no fit, gets a fit that does not depend on data.
     """
     size = records.design.shape[1] + BEYOND
     number = task.size // size
@@ -50,7 +50,7 @@ def log_volumes(ordered: Array) -> Array:
     """Logarithm of the volume of the points of depth at least i + 1, for all i below half the number of fits.
 
     Args:
-        ordered: (d, m) coordinates of the fits, each row in rising order.
+        ordered: (d, m) coordinates of the fits, each row in ascending order.
     """
     m = ordered.shape[1]
     half = m // 2
@@ -58,7 +58,7 @@ def log_volumes(ordered: Array) -> Array:
 
 
 def safe_distance(volumes: Array, epsilon: float, delta: float, depth: int) -> int:
-    """Count the records that can change before the exponential mechanism is unsafe (their Lemma 3.8); -1 where it is now.
+    """Count the records that can change before the exponential mechanism is unsafe (their Lemma 3.8); -1 if it is unsafe already.
 
     Args:
         volumes: logarithms from :func:`log_volumes`.
@@ -76,12 +76,12 @@ def safe_distance(volumes: Array, epsilon: float, delta: float, depth: int) -> i
 
 
 def tukey_draw(fits: Array, epsilon: float, generator: np.random.Generator) -> Array | None:
-    """Draw (d,) from the exponential mechanism with approximate Tukey depth; None where the test fails.
+    """Draw (d,) from the exponential mechanism with approximate Tukey depth; None if the test fails.
 
-    Half of epsilon is for the test, half for the draw. A neighbour replaces one fit, which changes a depth by at most 1.
+    Half of epsilon is used for the test, half for the draw. A neighbour replaces one fit, which changes a depth by at most 1.
 
     Args:
-        fits: (m, d) fits, of which a neighbour changes one.
+        fits: (m, d) fits; a neighbour changes one of them.
         epsilon: epsilon of the test plus that of the draw.
         generator: source of randomness.
     """
@@ -110,12 +110,12 @@ def _uniform(ordered: Array, depth: int, generator: np.random.Generator) -> Arra
 
 
 def tukey_em(task: Task, records: Records, epsilon: float, generator: np.random.Generator) -> Draws:
-    """Regression by TukeyEM.
+    """Fit a regression by TukeyEM.
 
     Raises:
-        ValueError: the test ends without a result.
+        ValueError: the test fails.
     """
     drawn = tukey_draw(parts(task, records, generator), epsilon, generator)
     if drawn is None:
-        raise ValueError("the test of TukeyEM ends without a result")
+        raise ValueError("the test of TukeyEM fails")
     return task.tabled.of(drawn[None, :-1], np.exp(drawn[-1:]))
