@@ -24,7 +24,7 @@ Accounts = Mapping[str, tuple[float, float, float]]
 
 
 def accounts(logs: Path) -> Accounts:
-    """Sum the processor seconds of start-up, the job itself and its programs, by paper; jobs without a paper have the key ``""``."""
+    """Sum the processor seconds of start-up, jobs and programs by paper; jobs without a paper have the key ``""``."""
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for path in sorted(logs.rglob("*.log")):
         if lines := SECONDS.findall(path.read_text(encoding="utf-8", errors="replace")):

@@ -1,15 +1,15 @@
-"""Copy of the repository in which to run the workflow."""
+"""Copy of the repository for running the workflow."""
 
 import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "config", "profiles", "stan", "workflow")
-"""Everything that a run reads."""
+"""Files and folders that a run reads."""
 
 
 def copied(folder: str) -> Path:
-    """Copy everything that a run reads into a folder, without results of earlier runs."""
+    """Copy all files that a run reads into a folder, without results of earlier runs."""
     copy = Path(folder, "copy")
     copy.mkdir()
     for name in PARTS:

@@ -2,7 +2,7 @@
 
 Each simulation draws confidential data, adds noise to their tables, computes the posterior given these tables by importance
 sampling (formalsynth.inference.density), and draws 20 synthetic data sets, predictors included, each from its own posterior
-draw. The following are compared with the true value in the population:
+draw. The intervals by these rules are compared with the true value in the population:
 posterior: quantiles of the quantity over the posterior draws.
 m = 1, 5, 20: the combining rule of formalsynth.inference.intervals with the variance over public draws.
 bare 5, bare 20: the same without draws, from the data sets only; simulations without an interval are counted separately.
@@ -54,7 +54,7 @@ class Case:
     outcome: Bins
     predictor: Bins | None
     share_below: float
-    """Value for the quantity that is the share of outcomes below it."""
+    """Value that defines one of the quantities, the share of outcomes below it."""
     truth: Values
     """Value (1,) of each parameter."""
     distribution: Callable[[Values], Any]
@@ -72,7 +72,7 @@ class Case:
         return by_name | ({"slope": values["slope"]} if self.predictor else {})
 
     def estimates(self, y: Array, x: Array) -> dict[str, Estimate]:
-        """Estimate each quantity from data, without a model except for the slope, which is that of the logarithm."""
+        """Estimate each quantity from data, without a model, except for the slope, which is that of the log outcome."""
         n, ordered, below = len(y), np.sort(y), float((y <= self.share_below).mean())
         by_name: dict[str, Estimate] = {"mean": (float(y.mean()), float(y.var() / n)), "share": (below, below * (1 - below) / n)}
         for name, p in (("median", 0.5), ("q90", 0.9)):

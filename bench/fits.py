@@ -1,9 +1,9 @@
-"""Our fits against others, on one data set and in one run: python bench/fits.py [repetitions] [--pymc PYTHON] [--write].
+"""Our fits compared with others, on one data set and in one run: python bench/fits.py [repetitions] [--pymc PYTHON] [--write].
 
 All of them sample 400 + 1000 iterations in one chain and end with the by-record Lipschitz bounds: our programs, straightforward
-programs as a paper or brms writes them, exact draws of the audit, and PyMC with nutpie if PYTHON has them. Processor time is
-measured, including that of the sampler, so other work on the machine matters little; with OMP_NUM_THREADS=1, as in the jobs of
-the workflow. --write puts the table into docs/PERFORMANCE.md.
+programs as a paper or brms writes them, exact draws as in the audit, and PyMC with nutpie if PYTHON can import them. Processor
+time is measured, including that of the sampler, so other work on the machine matters little. Set OMP_NUM_THREADS=1, as in the
+jobs of the workflow. --write writes the table to docs/PERFORMANCE.md.
 """
 
 import argparse
@@ -36,14 +36,14 @@ from formalsynth.stan.served import ended_after
 
 FAMILIES.find()
 ROOT = Path(__file__).parents[1]
-# One attempt and no diagnostic limits, for equal work on both sides. The copy is not validated: config may not set this.
+# One attempt and no diagnostic limits, for equal work on both sides. The copy is not validated: config may not set these values.
 OPEN_GATE = {"ess_min": 0.0, "rhat_max": float("inf"), "divergences_max": 10_000}
 SETTINGS = SamplerSettings(attempts=1).model_copy(update=OPEN_GATE)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Model that is fitted by our program and by a straightforward one."""
+    """Model that is fitted both by our program and by a straightforward one."""
 
     title: str
     family: str
@@ -147,7 +147,7 @@ def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: in
 
 
 def exact(comparison: Comparison, weights: np.ndarray, seed: int) -> float:
-    """Bounds over 1000 exact draws of the posterior, on a lattice if it has no closed form."""
+    """Compute bounds over 1000 exact draws from the posterior, made on a lattice if it has no closed form."""
     family, records = FAMILIES[comparison.family], comparison.records
     posteriors = exact_posteriors(family, records, family.priors)
     posterior = posteriors.posterior(weights, comparison.threshold)
@@ -156,7 +156,7 @@ def exact(comparison: Comparison, weights: np.ndarray, seed: int) -> float:
 
 
 def ours(comparison: Comparison, executable: Path, weights: np.ndarray, seed: int) -> float:
-    """Sample and bound as the workflow does, with the diagnostics of its gate."""
+    """Sample and compute bounds as the workflow does, with the diagnostics of its gate."""
     family = FAMILIES[comparison.family]
     data = family.stan_data(comparison.records, weights, family.priors, comparison.threshold)
     fit = sample(executable, data, family.inits(data), family.parameters, seed, SETTINGS)
@@ -174,7 +174,7 @@ def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weigh
 
 
 def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
-    """Compare sample sizes for weighted lognormal regression: with sufficient statistics, the cost is nearly constant."""
+    """Compare sample sizes for weighted lognormal regression: with sufficient statistics, the time is nearly constant."""
     executable = folder / "linear_regression"
     compile_program(ROOT / "stan" / "linear_regression.stan", executable, cmdstan)
     family = FAMILIES["lognormal_regression"]

@@ -1,4 +1,4 @@
-"""One replicate of many records for each family: python bench/large.py [records]. The default is a million records.
+"""One replicate with many records for each family: python bench/large.py [records]. The default is a million records.
 
 ``python bench/large.py FAMILY RECORDS averaged|plain|audit`` runs one family.
 
@@ -55,7 +55,7 @@ def study(family: str, n: int, chosen: list[str], **more: object) -> dict[str, A
 
 
 def run(copy: Path, name: str, contents: dict[str, Any]) -> tuple[float, float]:
-    """Processor seconds and megabytes of a study, once its program is compiled."""
+    """Measure processor seconds and megabytes of a study, after its program has been compiled."""
     (copy / f"{name}.yaml").write_text(yaml.safe_dump(contents, sort_keys=False), encoding="utf-8")
     scenario: dict[str, Any] = contents["scenarios"]["many"]
     target = f"results/paper/{name}/many_n{scenario['n']}/replicates.csv"
@@ -64,7 +64,7 @@ def run(copy: Path, name: str, contents: dict[str, Any]) -> tuple[float, float]:
         log = copy / "output"
         with log.open("w") as output:
             started = subprocess.Popen([*command, *options, "--", target], cwd=copy, stdout=output, stderr=subprocess.STDOUT)
-            _, status, used = os.wait4(started.pid, 0)  # of the process and its children, without the compiler
+            _, status, used = os.wait4(started.pid, 0)  # usage of the process and its children, without the compiler
         if status:
             sys.exit(f"{' '.join(command)}\n{log.read_text(errors='replace')[-3000:]}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
@@ -79,7 +79,7 @@ def one(family: str, n: int, kind: str) -> None:
 
 
 def measured(family: str, n: int, kind: str) -> list[float]:
-    """Processor seconds and megabytes of a study in a separate process, to measure its memory separately."""
+    """Measure processor seconds and megabytes of a study in a separate process, so its memory is measured separately."""
     command = [sys.executable, __file__, family, str(n), kind]
     return [float(number) for number in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()]
 

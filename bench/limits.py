@@ -1,4 +1,4 @@
-"""Where noisy tables lose little: python bench/limits.py.
+"""Settings in which noisy tables lose little accuracy: python bench/limits.py.
 
 It prints the ratio of the expected standard error to that without privacy (formalsynth.inference.expected_errors), by n and
 epsilon, and the smallest n at which the ratio is at most 1.1 and at most 2. No data are simulated. The table is written to
@@ -43,7 +43,7 @@ def factor(name: str, n: float, epsilon: float) -> float:
 
 
 def smallest(name: str, epsilon: float, most: float) -> int | None:
-    """Smallest n, to a tenth, at which the factor is at most ``most``; None if it is larger even at 10 million."""
+    """Smallest n at which the factor is at most ``most``, to within a tenth; None if it is larger even at 10 million records."""
     sizes = np.geomspace(50, 1e7, 128)
     first, last = 0, len(sizes) - 1
     if factor(name, sizes[last], epsilon) > most:

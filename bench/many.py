@@ -1,6 +1,6 @@
 """Cost of planning a large study: python bench/many.py [replicates]. In a dry run, nothing is fitted.
 
-Every simulated scenario of the papers has that many replicates (default 10,000), in batches as planned and of 1000.
+Every simulated scenario of the papers has that many replicates (default 10,000), in batches of the planned size and of 1000.
 """
 
 import argparse

@@ -12,7 +12,7 @@ def _design(generator: np.random.Generator, n: int) -> np.ndarray:
 
 @population()
 def shares_by_age(generator: np.random.Generator, n: int) -> Records:
-    """Draw shares whose mean grows with an age of 78 values."""
+    """Draw shares whose mean grows with age, which has 78 values."""
     design = _design(generator, n)
     mean = expit(design @ [-1.0, 0.5])
     return Records(generator.beta(4 * mean, 4 * (1 - mean)), design)

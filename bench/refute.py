@@ -1,11 +1,11 @@
 """Attempts to refute noisy tables: python -m bench.refute [simulations] [name ...].
 
-A population for which intervals are given but do not cover, or a pair of neighbours with a larger loss than claimed, would refute
-them. Each population violates an assumption or a declaration. Each simulation makes a release and computes its posterior by
-importance sampling. The output is the share of simulations with an interval (``inference.intervals.contradicted``; one with few
-effective draws has none), the coverage of 95 % intervals among these, and the ratio of the root mean square error of the
-posterior mean to that of the usual estimate without privacy. An outcome is "covers", "no interval" (in 95 % of simulations) or
-"refuted". Attempts to refute privacy print the largest loss.
+Two findings would refute them: a population for which intervals are given but do not cover the truth, or a pair of neighbours
+with a larger loss than claimed. Each population violates an assumption or a declaration. Each simulation makes a release and
+computes its posterior by importance sampling. The output is the share of simulations with an interval
+(``inference.intervals.contradicted``; a simulation with few effective draws has none), the coverage of 95 % intervals among
+these, and the ratio of the root mean square error of the posterior mean to that of the usual estimate without privacy. An outcome
+is "covers", "no interval" (in 95 % of simulations) or "refuted". Attempts to refute privacy print the largest loss.
 """
 
 import math
@@ -51,7 +51,7 @@ class Population:
     declared: Mapping[str, float]
     draw: Draw
     truth: float
-    """Mean of the outcome (shares, counts), of its logarithm (amounts), or slope (with a predictor)."""
+    """True value: mean of the outcome (shares, counts) or of its logarithm (amounts), or the slope (with a predictor)."""
     n: int = 2000
     epsilon: float = 1.0
 
@@ -115,7 +115,7 @@ def simulated(attempt: Population, number: int, outcomes: Outcomes) -> None:
 
 
 def quantity(draws: Mapping[str, Array]) -> Array:
-    """Draws (S,) of the quantity: the last coefficient, or the mean."""
+    """Compute draws (S,) of the estimated quantity: the last coefficient, or the mean."""
     if "coefficient" in draws:
         return draws["coefficient"][:, -1]
     return draws["beta"][:, -1] if "beta" in draws else draws["phi"] if "lambda" in draws else draws["mu"]
@@ -138,7 +138,7 @@ def along(x: Array, errors: Array) -> Records:
 
 
 def mixed(generator: np.random.Generator, share: float, first: Array, second: Array) -> Array:
-    """Take values from ``first`` with probability ``share``, else from ``second``."""
+    """Select each value from ``first`` with probability ``share``, otherwise from ``second``."""
     return np.where(generator.random(len(first)) < share, first, second)
 
 
@@ -216,13 +216,13 @@ def _uneven(generator: np.random.Generator, n: int) -> Records:
 
 
 def _curved(generator: np.random.Generator, n: int) -> Records:
-    """Amounts whose best line has slope 1: x + (x - 2)^2 / 2 has the covariance of x with x, and the square has none."""
+    """Draw amounts whose best line has slope 1: x + (x - 2)^2 / 2 has the covariance of x with x, and the square has none."""
     x = generator.normal(2, 1, n)
     return along(x, ((x - 2) ** 2 - 1) / 2 + generator.standard_normal(n))
 
 
 def guess_who(runs: int) -> str:
-    """Attack by someone who knows the mechanism and all other records, from the count in the bin of the unknown record."""
+    """Attack as someone who knows the mechanism and all other records, using the count in the unknown record's bin."""
     generator, attempt = np.random.default_rng(1), POPULATIONS["family"]
     x = generator.beta(0.5, 3, attempt.n)
     ours, theirs = (release(attempt, alone(values), 0).counts for values in (x, x[1:]))
@@ -232,7 +232,7 @@ def guess_who(runs: int) -> str:
 
 
 def extreme_record(runs: int) -> str:
-    """Add or replace one record among many that is NaN, infinite, or as large as numbers get."""
+    """Add or replace one record among many, with a value that is NaN, infinite, or the largest possible number."""
     generator, epsilon = np.random.default_rng(2), 0.7
     z = generator.standard_normal(50 * max(runs, 40))
     many = Records(generator.beta(0.5, 3, len(z)), np.column_stack([np.ones(len(z)), z]))
@@ -245,7 +245,7 @@ def extreme_record(runs: int) -> str:
 
 
 def shared_noise(runs: int) -> str:
-    """Compare two declarations that hardly differ: with the same noise, two releases would differ by the exact counts."""
+    """Compare two declarations that hardly differ: with equal noise, the difference would reveal exact counts."""
     declared, records = POPULATIONS["family"].declared, alone(np.random.default_rng(3).beta(0.5, 3, 500))
     noises = []
     for epsilon, high in ((0.5, 1.0), (0.5 + 1e-9, 1.0), (0.5, 1.0 - 1e-9)):

@@ -1,8 +1,8 @@
 """Coverage of the intervals of releases by noisy tables: python bench/release_coverage.py [RELEASES] [REPLICATES] [EPSILON].
 
-Each release uses a new made-up file of 4,000 households (tests/households.py), and its intervals are for the population of all
-these files, whose values come from a million rows. Results are written to results/release_coverage.csv. 100 releases with 100
-replicates each take about 13 minutes of processor time.
+Each release uses a new made-up file of 4,000 households (tests/households.py). Its intervals are for the population from which
+these files are drawn; the true values are computed from a million rows. Results are written to results/release_coverage.csv. 100
+releases with 100 replicates each take about 13 minutes of processor time.
 """
 
 import functools
@@ -35,14 +35,14 @@ SCHEMA = Schema.model_validate({
 
 
 def rows_of(seed: int, number: int) -> pd.DataFrame:
-    """Rows of a made-up file, with their types."""
+    """Make the rows of a made-up file, with their types."""
     text = households.households(number, seed).drop(columns="id")
     categories = ["region", "sex", "education"]
     return text.assign(**{name: pd.to_numeric(text[name]) for name in text if name not in categories})
 
 
 def simulation(epsilon: float, replicates: int, number: int) -> pd.DataFrame:
-    """Results of one release, a row for each analysis."""
+    """Simulate one release; return a row for each analysis."""
     generator = np.random.default_rng([round(1000 * epsilon), number])
     parts = measured(SCHEMA, rows_of(10_000 + number, ROWS), epsilon, functools.partial(simulated_noise, generator))
     model = Model.of(SCHEMA, parts)

@@ -1,6 +1,6 @@
 """Errors of releases of several columns, compared with OpenDP's tables: python bench/release_errors.py.
 
-Files of 4,000 made-up households (tests/households.py) are released as declared there, and with OpenDP's tables and a graphical
+Files of 4,000 made-up households (tests/households.py) are released as declared there, and by OpenDP's tables with a graphical
 model: tables of the declared pairs, tables of all pairs, and AIM. All use the same levels of each column, draw values within a
 level in the same way, and have the same epsilon for replacing a row. The table is printed in Markdown, and all numbers are in
 results/release_errors.csv. OpenDP's tables need ``pip install "opendp[mbi]"`` (1.3 GB), and are left out without it.
@@ -34,11 +34,11 @@ COLUMNS = {name: levels_of(column) for name, column in SCHEMA.released.items()}
 PAIRS = [tuple(pair) for pair in SCHEMA.pairs or []]
 """Declared pairs."""
 Draw = Callable[[pd.DataFrame, float, int], list[pd.DataFrame]]
-"""Function from a file, epsilon and seed to synthetic sets."""
+"""Function from a file, epsilon and seed to synthetic data sets."""
 
 
 def noisy_sums(rows: pd.DataFrame, epsilon: float, seed: int) -> list[pd.DataFrame]:
-    """Draw the sets of a release."""
+    """Draw the synthetic data sets of a release."""
     generator = np.random.default_rng(seed)
     model = Model.of(SCHEMA, measured(SCHEMA, rows, epsilon, functools.partial(simulated_noise, generator)))
     return [model.rows(len(rows), generator) for _ in range(SETS)]
@@ -62,7 +62,7 @@ def opendp(algorithm: str, rows: pd.DataFrame, epsilon: float, seed: int) -> lis
 
 
 def _algorithm(mbi: Any, name: str) -> Any:
-    """AIM with two-column tables, or tables of fixed pairs with a table for each column that is in no pair."""
+    """Make AIM with two-column tables, or tables of fixed pairs and of each column that is in no pair."""
     if name == "AIM":
         return mbi.AIM(queries=2)
     declared = {frozenset(column.removesuffix(KIND) for column in pair) for pair in PAIRS}
@@ -72,7 +72,7 @@ def _algorithm(mbi: Any, name: str) -> Any:
 
 
 def _values(levels: Levels, drawn: pd.Series, generator: np.random.Generator) -> pd.Series:
-    """Values for drawn levels, drawn within each level as in a release; the level after the last one is a missing value."""
+    """Draw values within drawn levels, as in a release; the level after the last one stands for a missing value."""
     place = drawn.to_numpy(dtype=int)
     there, place = place < len(levels), np.minimum(place, len(levels) - 1)
     share, counts = generator.random(len(place)), np.bincount(place[there], minlength=len(levels)) / max(there.sum(), 1)
@@ -86,7 +86,7 @@ METHODS: dict[str, Draw] = {
 
 
 def results_of(rows: pd.DataFrame) -> pd.Series:
-    """Results of an analyst: associations of the declared pairs, shares, quantiles, and slopes of log income."""
+    """Compute an analyst's results: associations of the declared pairs, shares, quantiles, and slopes of log income."""
     income, named = rows["income"], estimates(SCHEMA, REGRESSION, rows)
     pairs = associations(SCHEMA, rows, PAIRS)
     return pd.Series(
@@ -98,7 +98,7 @@ def results_of(rows: pd.DataFrame) -> pd.Series:
 
 
 def errors_of(rows: pd.DataFrame, sets: list[pd.DataFrame]) -> pd.Series:
-    """Differences from the file: relative for quantiles, in standard errors of the file for slopes."""
+    """Compute differences from the file's results: relative for quantiles, in standard errors of the file for slopes."""
     file, slopes = results_of(rows), estimates(SCHEMA, REGRESSION, rows).items()
     errors = {name.split(": ")[1]: error for name, (_, error) in slopes if ": " in name}
     scale = [
@@ -108,7 +108,7 @@ def errors_of(rows: pd.DataFrame, sets: list[pd.DataFrame]) -> pd.Series:
 
 
 def summary(errors: pd.DataFrame) -> list[str]:
-    """Table cells of a method, from errors (files, results): median, largest root mean square, and mean absolute errors."""
+    """Format a method's table cells from errors (files, results): median, largest root mean square, and mean absolute errors."""
     size = errors.abs().mean()
     largest = np.sqrt((errors["pairs"] ** 2).mean())
     return [

@@ -1,11 +1,11 @@
 """Estimated time of a finished run on more cores: python <clone>/bench/schedule.py [scale] [paper ...], in its folder.
 
-The graph is that of the workflow; a job's duration is the processor time in its log. A job starts when the jobs that it needs
-have ended and a core is free; the job with the longest path to the end goes first. ``--delay 30`` adds 30 seconds to each job,
+The graph is the workflow's, and a job's duration is the processor time in its log. A job starts when the jobs that it needs
+have ended and a core is free; the job with the longest path to the end starts first. ``--delay 30`` adds 30 seconds to each job,
 for Snakemake and a scheduler to start it and to notice its end; the default is 0.
 
 ``--replicates 10000`` estimates a larger study from the same logs: every scenario with replicates has that many, in the
-batches that the plan would make, and each replicate takes as long as the average replicate of the finished run.
+batches that the plan would define, and each replicate takes as long as the average replicate of the finished run.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def graph(scale: str, papers: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Jobs of a run: the label of each, and the jobs that it needs."""
+    """Jobs of a run: label of each job, and the jobs that it needs."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--forceall", "--dag"]
     config = [f"scale={scale}", *([f"papers=[{','.join(papers)}]"] if papers else [])]
     drawn = subprocess.run([*command, "--config", *config], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -87,7 +87,7 @@ def batches_of(labels: Mapping[str, str], needs: Needs) -> dict[tuple[str, str],
 def enlarged(
     seconds: Mapping[str, float], needs: Needs, batches: Mapping[tuple[str, str], list[str]], plan: Plan, replicates: int
 ) -> tuple[dict[str, float], dict[str, list[str]]]:
-    """Durations and needs of a run with more replicates, whose batches replace those of the finished run."""
+    """Durations and needs in a run with more replicates, whose batches replace those of the finished run."""
     seconds = dict(seconds)
     replaced: dict[str, list[str]] = {}
     added: dict[str, tuple[float, list[str]]] = {}
@@ -118,7 +118,7 @@ def label_of(job: str, labels: Mapping[str, str], needs: Needs) -> tuple[str, di
 
 
 def duration(logs: Path, label: tuple[str, dict[str, str]]) -> float:
-    """Processor seconds of a job, from its log; 0 for one without."""
+    """Processor seconds of a job, from its log; 0 for a job without a log."""
     rule, values = label
     names = rule.split("_", 2) if rule.startswith("show_") else [rule, *(values[name] for name in WILDCARDS.get(rule, ()))]
     path = logs.joinpath(*names[:-1], f"{names[-1]}.log")

@@ -1,4 +1,4 @@
-"""Fits in one process compared with one process each: python bench/served.py [repetitions].
+"""Fits in a single process compared with a separate process for each: python bench/served.py [repetitions].
 
 It measures the processor milliseconds of a fit with its diagnostics, in alternating blocks of 20 fits. The start of the serving
 process is included. Both ways give the same draws, which is checked.

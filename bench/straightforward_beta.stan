@@ -1,5 +1,5 @@
 // The censored Beta model written the way a paper writes it: a loop over records, and every record's log-likelihood
-// in generated quantities. It is here to be compared with, not to be used.
+// in generated quantities. It is used for comparison only.
 functions {
   real weighted_record(real x, real shape1, real shape2, real weight) {
     return weight * beta_lpdf(x | shape1, shape2);

@@ -1,5 +1,5 @@
 // A weighted negative binomial model written the way a paper writes it: a loop over records, and every record's log-likelihood
-// in generated quantities. It is here to be compared with, not to be used.
+// in generated quantities. It is used for comparison only.
 data {
   int<lower=1> n;
   array[n] int<lower=0> x;

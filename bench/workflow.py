@@ -1,7 +1,7 @@
 """The workflow as a whole: python bench/workflow.py. It takes about fifteen minutes on two free cores.
 
 It compares jobs of 1 to 100 replicates, and one core with two, and measures the share of a paper's processor time that is not
-spent on fitting, measuring and drawing. Everything is made in a copy of the repository that is removed afterwards.
+spent on fitting, measuring and drawing. It runs in a copy of the repository that is removed afterwards.
 """
 
 import re
@@ -40,7 +40,7 @@ def batches(copy: Path) -> None:
 
 
 def cores(copy: Path) -> None:
-    """Time each paper on one core and on two, by use of its processor time."""
+    """Time each paper on one core and on two; print the uses of its processor time."""
     for paper in PAPERS:
         for count in (1, 2):
             for name in ("results/paper", "figures/paper", "logs/paper"):
@@ -57,7 +57,7 @@ def cores(copy: Path) -> None:
 
 
 def account(logs: Path) -> tuple[float, float, float]:
-    """Processor seconds of all jobs: starting, the jobs themselves, and the programs that they ran."""
+    """Processor seconds of all jobs: start-up, the jobs themselves, and the programs that they ran."""
     line = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")
     accounts = [match.groups() for path in logs.rglob("*.log") for match in line.finditer(path.read_text(errors="replace"))]
     start, job, programs = (sum(float(row[k]) for row in accounts) for k in range(3))

@@ -56,7 +56,7 @@ class Candidates:
         return float(lowest.min()), float(self.integral.max())
 
     def losses(self, values: Array, weights: Array) -> Array:
-        """Sum the losses (G,), clipped to the bounds, over values (u,), each multiplied by its number of occurrences, ``weights`` (u,)."""
+        """Sum the clipped losses (G,) over values (u,), each multiplied by its weight (u,), the number of its occurrences."""
         lower, upper = self.bounds
         total = np.empty(len(self.first))
         for start in range(0, len(total), 200):

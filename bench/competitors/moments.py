@@ -138,14 +138,15 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
 
 QUERIES = 4
-"""Number of queries of AdaSSP: smallest eigenvalue, squares of the design, products with the outcome, and squares of the outcome."""
+"""Number of queries of AdaSSP: smallest eigenvalue, squares of the design, products with the outcome, squares of the outcome."""
 
 
 def adassp_scales(d: int, epsilon: float) -> Mapping[str, float]:
     """Compute the standard deviation of the noise of each query of AdaSSP, for d columns of the design.
 
-    Entries of the design, the constant included, are in [-1, 1], so the norm of a row is at most sqrt(d); outcomes are in [-1, 1]. All queries together
-    are one Gaussian mechanism: if each is divided by its own sensitivity, their joint sensitivity is sqrt(:data:`QUERIES`).
+    Entries of the design, the constant included, are in [-1, 1], so the norm of a row is at most sqrt(d); outcomes are in
+    [-1, 1]. All queries together are one Gaussian mechanism: if each is divided by its own sensitivity, their joint sensitivity
+    is sqrt(:data:`QUERIES`).
     """
     unit = math.sqrt(QUERIES) * gaussian_scale(epsilon, DELTA)
     return {"eigenvalue": d * unit, "design": d * unit, "products": math.sqrt(d) * unit, "squares": unit}

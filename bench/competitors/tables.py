@@ -33,7 +33,8 @@ def summarised(tidy: pd.DataFrame) -> pd.DataFrame:
     """Summarise results by medians, and mark the winners.
 
     Args:
-        tidy: one row for each value, with columns task, mechanism, epsilon, replicate, measure and value; the value of a failure is missing.
+        tidy: one row for each value, with columns task, mechanism, epsilon, replicate, measure and value; the value is missing
+            for a failure.
 
     Returns:
         A row for each task, epsilon, measure and mechanism: ``median``, infinite if half of the replicates failed;

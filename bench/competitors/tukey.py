@@ -3,7 +3,7 @@
 The mechanism is (epsilon, delta)-DP for adding or removing a record, without bounds on the data. The number and size of the parts
 are declared, and their records are drawn without replacement, so a neighbour changes one fit. A preliminary test gives no result
 if the volumes of the regions of some depths are not safe. No library implements it. In the authors' code (google-research,
-``dp_regression/tukey.py``) the noise of the test has the scale epsilon / 2, but the theorem needs 2 / epsilon, which is used here.
+``dp_regression/tukey.py``) the noise of the test has the scale epsilon / 2, but the theorem needs 2 / epsilon, as here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ JITTER = 1e-10
 def parts(task: Task, records: Records, generator: np.random.Generator) -> Array:
     """Fits (parts, p + 1) to random parts: coefficients and the logarithm of the standard deviation of the errors.
 
-    The number and size of the parts are declared. A part that is not full, or has no fit, gets a fit that does not depend on data.
+    The number and size of the parts are declared. A part that is not full or has no fit gets a fit that does not depend on data.
     """
     size = records.design.shape[1] + BEYOND
     number = task.size // size
