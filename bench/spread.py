@@ -2,7 +2,7 @@
 
 Bounds are normal, Gumbel or lognormal over replicates; the two measures of their spread are the standard deviation and the range
 (max - min). The output is the true standard deviation of the log measure, the reported errors (root of their mean square), and
-how often the estimate is within two reported errors of the truth. The same is reported for the slope of the log standard deviation on
+how often the estimate is within two reported errors of the truth. The same follows for the slope of the log standard deviation on
 log n over the four sample sizes of the contraction studies.
 """
 

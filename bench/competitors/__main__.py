@@ -34,7 +34,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.competitors", description="Compare mechanisms with competitors.")
     parser.add_argument("--replicates", type=int, default=20, help="number of data sets for each task")
     parser.add_argument("--costly", type=int, default=COSTLY, help="number of data sets for mechanisms that take many seconds")
-    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.5], help="total epsilon (adding or removing a record)")
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.5], help="total epsilon, adding or removing a record")
     parser.add_argument("--tasks", nargs="+", default=[], help="names of tasks (default: all)")
     parser.add_argument("--mechanisms", nargs="+", default=[], help="names of mechanisms (default: all)")
     parser.add_argument("--out", type=Path, default=Path("competitors.csv"), help="tidy table to write; its other rows are kept")

@@ -19,7 +19,7 @@ from formalsynth.core.family import Family
 
 CONFIDENCE = 0.95
 ERROR_RATES = "error rates"
-"""Candidate name of the audit rows that each hold one threshold of an attack."""
+"""Candidate name in audit rows with the error rates at one threshold of an attack."""
 THRESHOLDS = 1000
 """Approximate number of thresholds tried."""
 POINTS = 40
@@ -36,13 +36,13 @@ class Attack:
     """Lower bound of epsilon at delta, at the stated confidence level."""
     threshold: float
     true_positive: float
-    """Share of the counted runs of D whose score exceeds the threshold."""
+    """Share of the counted runs on D whose score exceeds the threshold."""
     false_positive: float
-    """Share of the counted runs of D' whose score exceeds the threshold."""
+    """Share of the counted runs on D' whose score exceeds the threshold."""
     runs: int
     """Number of runs counted for each hypothesis."""
     errors: Array = field(default_factory=lambda: np.empty((0, 2)), repr=False)
-    """(T, 2) shares of false positives and of false negatives among all runs, in decreasing order of the threshold."""
+    """(T, 2) false positive and false negative rates over all runs, in decreasing order of the threshold."""
 
 
 def attack_bound(base: Array, other: Array, delta: float, confidence: float = CONFIDENCE) -> Attack:
@@ -67,12 +67,12 @@ def attack_bound(base: Array, other: Array, delta: float, confidence: float = CO
 
 
 def error_rates(base: Array, other: Array, points: int = POINTS) -> Array:
-    """Shares (T, 2) of false positives and of false negatives, at thresholds that are evenly spaced in the log of either share.
+    """Rates (T, 2) of false positives and of false negatives, at thresholds that are evenly spaced in the log of either rate.
 
     Args:
         base: (R,) scores of runs on D.
         other: (R',) scores of runs on D'.
-        points: largest number of thresholds for each of the two shares.
+        points: largest number of thresholds for each of the two rates.
     """
     places = [np.unique(np.geomspace(1, len(side), points).astype(int)) - 1 for side in (base, other)]
     thresholds = np.unique(np.concatenate([np.sort(base)[places[0]], np.sort(other)[len(other) - 1 - places[1]]]))[::-1]
@@ -81,7 +81,7 @@ def error_rates(base: Array, other: Array, points: int = POINTS) -> Array:
 
 
 def least_errors(false_positives: Array, epsilon: float, delta: float) -> Array:
-    """Smallest shares (T,) of false negatives that (epsilon, delta)-DP allows an attack with these shares of false positives.
+    """Smallest false negative rates (T,) that (epsilon, delta)-DP allows for an attack with these false positive rates.
 
     Source: Kairouz, Oh and Viswanath (2015), Theorem 2.1.
     """

@@ -1,4 +1,4 @@
-"""Audit of one data set: every synthesizer on every neighbour, then the largest losses computed in full.
+"""Audit of one data set: a quick estimate for every synthesizer and neighbour, then a full computation of the largest losses.
 
 The result is a lower bound of the epsilon that a mechanism can claim: the largest loss over the neighbours that were tried.
 """
@@ -28,12 +28,12 @@ NONE = float("nan")
 
 @dataclass(frozen=True)
 class ConfidentialRow(AuditRow):
-    """Row of an audit with fields for the data owner only."""
+    """Row of an audit, with additional fields that only the data owner may see."""
 
     removed: int | None = None
     """Position of the record that D' lacks."""
     tried: int = 0
-    """Number of neighbours of the kind that were tried."""
+    """Number of neighbours of this kind that were tried."""
 
 
 def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[ConfidentialRow]:
@@ -67,7 +67,7 @@ class _Ranking:
     """Neighbours of one synthesizer, ranked by a fast estimate of their loss."""
 
     ranked: dict[Kind, list[tuple[float, Neighbour]]] = field(default_factory=lambda: {kind: [] for kind in LOSSES})
-    """Pairs of mean loss and neighbour, by kind, unordered."""
+    """Pairs of mean loss and neighbour, by kind, in no particular order."""
     left_out: dict[Kind, list[str]] = field(default_factory=lambda: {kind: [] for kind in LOSSES})
     """Reasons for missing outcomes, by kind."""
 
@@ -97,7 +97,7 @@ class _Audit:
         self._kinds = tuple(kind for kind in LOSSES if kind in settings.kinds)
 
     def rows(self, audited: Sequence[str]) -> dict[str, list[ConfidentialRow]]:
-        """Rows of each synthesizer."""
+        """Audit each synthesizer; return its rows."""
         if not self._settings.refined:
             return {id: [] for id in audited}
         failed: dict[str, str] = {}
@@ -123,7 +123,7 @@ class _Audit:
     def _refined_neighbours(
         self, id: str, kind: Kind, rankings: dict[str, _Ranking], refined: dict[tuple[str, Neighbour], Outcome]
     ) -> list[tuple[Neighbour, Outcome]]:
-        """Worst neighbours of one kind on which a synthesizer has an outcome, each with that outcome."""
+        """Worst neighbours of one kind for which a synthesizer has an outcome, with these outcomes."""
         worst = rankings[id].worst(kind, self._settings.refined)
         return [(neighbour, refined[id, neighbour]) for neighbour in worst if (id, neighbour) in refined]
 
@@ -208,7 +208,7 @@ class _Report:
     replay: Replay
     settings: AuditSearch
     streams: Sequence[Outcome]
-    """Outcomes of the synthesizer on D with other random numbers."""
+    """Outcomes of the synthesizer on D, obtained with other random numbers."""
     seed: int
 
     @property
@@ -217,13 +217,13 @@ class _Report:
         return self.synthesizer.id
 
     def floor(self) -> list[ConfidentialRow]:
-        """Rows of two runs on D with different seeds; the claim is that of the first run."""
+        """Rows that compare two runs on D with different seeds; the claim is that of the first run."""
         if not self.streams:
             return [_left_out(self.id, "same", "left out: no outcome with other seeds")]
         return self._rows(self._full(same(self.n), self.streams[0], self._claimed("same", self.base)), False, (1,))
 
     def worst(self, by_kind: Mapping[Kind, Sequence[tuple[Neighbour, Outcome]]], ranking: _Ranking) -> list[ConfidentialRow]:
-        """Rows of the worst neighbours of each kind, also for several releases; the worst addition or removal is attacked."""
+        """Rows of the worst neighbours of each kind, also for several releases; also attacks the worst addition or removal."""
         full = {kind: self._sorted(pairs, len(ranking.ranked[kind])) for kind, pairs in by_kind.items()}
         delta = self.settings.deltas[0]
         leading = [ranked[0] for kind, ranked in full.items() if ranked and kind != "replace"]
@@ -307,7 +307,7 @@ class _Report:
 
 
 def claim(synthesizer: Synthesizer, kind: Kind, outcome: Outcome | None = None) -> float:
-    """Claimed epsilon for a kind of neighbour; NaN without a claim.
+    """Claimed epsilon for a kind of neighbour; NaN if nothing is claimed.
 
     Args:
         synthesizer: the synthesizer; a strict one claims its parameter, whatever its bounds on these data.
@@ -329,12 +329,12 @@ def _asked(settings: AuditSearch, releases: Sequence[int]) -> Iterator[tuple[flo
 
 
 def _left_out(id: str, kind: Kind, why: str) -> ConfidentialRow:
-    """Row without numbers."""
+    """Row without numbers, with the reason."""
     return ConfidentialRow(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
 
 
 def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[ConfidentialRow]:
-    """Rows of a direct release. It has no noise floor, and m synthetic data sets of one release cost as much as one."""
+    """Rows of a direct release. It has no noise floor, and m synthetic data sets of one release have the same loss as one."""
     rows = []
     for loss in direct_losses(replay, synthesizer, n):
         kind, attacked = loss.neighbour.kind, NONE

@@ -52,11 +52,11 @@ class Bridged:
         return "" if self.enough else "; only a bound, because the draws of the two posteriors hardly overlap"
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
-        """Audited epsilon; with too little overlap, a lower bound of it."""
+        """Audited epsilon; if the overlap is too small, a lower bound of it."""
         return max(self.epsilons(delta, releases))
 
     def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
-        """Audited epsilon under D and under D'; with too little overlap, a lower bound of the larger of them."""
+        """Audited epsilon under D and under D'; if the overlap is too small, a lower bound of the larger one."""
         return self.losses.epsilons(delta, releases) if self.enough else (self.at_least(delta, releases),) * 2
 
     def after(self, first: Direction) -> Bridged:

@@ -2,7 +2,7 @@
 
 The loss of Laplace noise on counts depends only on the counts that differ between two data sets. The audit covers the noisy
 counts; the rest of the release is computed from them, and post-processing such as clamping and scaling can only lower the loss.
-Any number of synthetic data sets drawn from one release cost no more than that release.
+Any number of synthetic data sets drawn from one release add no loss to that of the release.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class DirectLoss:
 
     @property
     def fewest(self) -> float:
-        """Number of records of D in the bins that differ; fewer make the attack easier."""
+        """Number of records of D in the bins that differ; the attack is easier if there are fewer."""
         return 0.0 if self.more is None else float(self.sides[0].counts[self.more != 0].sum())
 
 
@@ -81,7 +81,7 @@ class SelectionLoss:
     tried: int = 1
     """Number of neighbours of its kind that were tried."""
     same_outputs: bool = True
-    """True: the candidates are declared, so every output is possible on both sides."""
+    """Always true: the candidates are declared, so every output is possible on both data sets."""
 
     @cached_property
     def largest(self) -> float:
@@ -89,7 +89,7 @@ class SelectionLoss:
         return log_ratio(*self.sides)
 
     def epsilon(self, delta: float) -> float:
-        """Exact epsilon at delta for one stage; for several, a lower bound: at a delta above 0, that of the first stage alone."""
+        """Epsilon at delta: exact for one stage; for several, a lower bound, which uses only the first stage if delta > 0."""
         if delta == 0:
             return self.largest
         ours, theirs = (side.log_probability for side in self.sides)
@@ -98,7 +98,7 @@ class SelectionLoss:
 
     @property
     def fewest(self) -> float:
-        """Zero: among equal losses, none is known to be easier to find."""
+        """Zero: among neighbours with equal losses, none is known to be easier to distinguish."""
         return 0.0
 
 

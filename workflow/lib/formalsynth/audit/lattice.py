@@ -22,15 +22,15 @@ from formalsynth.core.family import Family
 STEP = {1: 0.02, 2: 0.15}
 """Distance between points in standard deviations of the posterior, by the number of parameters."""
 CENSORED_STEP = 0.25
-"""Distance for two parameters with clipped log-likelihoods, whose cost grows with the number of records."""
+"""Distance for two parameters with clipped log-likelihoods, whose computing time grows with the number of records."""
 THIN = {1: 20, 2: 4}
-"""Stride along an axis of the thin lattice, which suffices to locate a posterior and for its mean loss."""
+"""Stride along an axis of the thin lattice, which suffices to locate a posterior and to compute its mean loss."""
 REACH = 8.0
 """Initial half-width of the lattice, in standard deviations."""
 DROP = 30.0
 """Drop of the log density from its maximum at which a side ends."""
 MISSED = 1e-8
-"""Largest mass at the border."""
+"""Largest mass that may be at the border."""
 MOST = {1: 5000, 2: 400}
 """Largest number of points on an axis, by the number of parameters."""
 NARROWEST = 0.4

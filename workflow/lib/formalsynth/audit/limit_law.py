@@ -35,7 +35,7 @@ class Law:
 
 
 def min_max_bound(smallest: float | Array, largest: float | Array) -> Array:
-    """Bound ``max_i r_i (M - r_i) / (M - m)``, if there are risks near M / 2."""
+    """Bound ``max_i r_i (M - r_i) / (M - m)``, assuming that there are risks near M / 2."""
     m, top = np.asarray(smallest), np.asarray(largest)
     return np.where(top > 2 * m, top**2 / (4 * (top - m)), m)
 

@@ -26,7 +26,7 @@ INTERVAL = 1e-3
 MOST_CELLS = 8000
 """Largest number of cells of a rounded distribution; a wider distribution gets a larger interval."""
 DROPPED = 1e-4
-"""Share of delta that is cut off each tail before rounding; it lowers epsilon slightly and never raises it."""
+"""Share of delta that is cut off from each tail before rounding, which may lower epsilon slightly but never raises it."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ class Neighbour:
 
     kind: Kind
     candidate: str
-    """Reason for trying it: largest or smallest risk, largest bound, weight or pull (posterior spread of the weighted
-    log-likelihood), or random."""
+    """Reason for trying it: largest or smallest risk, largest bound, weight or pull (posterior standard deviation of the
+    weighted log-likelihood), or random."""
     index: Index
     """Positions of the records of D'."""
     removed: int | None = None

@@ -15,7 +15,7 @@ SCORING = 400
 LATER = 500_000
 """First stream of the runs, which keeps them separate from the streams of the audit."""
 TOGETHER = 20
-"""Divisor of the number of records when the size of a block of released draws is computed: blocks are larger by this factor."""
+"""Divisor of the number of records that sets the size of a block of released draws: blocks are larger by this factor."""
 
 
 def attack_posterior(

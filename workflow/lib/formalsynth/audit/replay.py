@@ -28,7 +28,7 @@ STAGE = "audit"
 """Stage of the random streams of exact draws."""
 add_stages({STAGE: 31})
 STREAM = 1_000_000
-"""Distance between two streams in replicates: the random numbers of mechanisms differ, too."""
+"""Offset of the replicate number from one stream to the next, so the random numbers of mechanisms differ, too."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Replay:
             only: ids of the synthesizers to run, with all that they build on; by default, all synthesizers.
             known: (N,) shares of predicted values outside the sensitive ranges of the universe, by synthesizer. Mechanisms use
                 them without recomputing them: for a first look.
-            near: outcomes on D, for a first look: draws of their sampled posteriors may be used instead of other draws.
+            near: outcomes on D, for a first look: draws of their sampled posteriors may be reused instead of new draws.
             failed: collects the reason for each synthesizer without an outcome; if it is None, the first error is raised.
 
         Raises:
@@ -168,7 +168,7 @@ class Replay:
         return tuple(synthesizer for synthesizer in chain if not MECHANISMS[synthesizer.mechanism].releases)
 
     def known(self, base: Mapping[str, Outcome], n: int) -> dict[str, Array]:
-        """Argument ``known`` of :meth:`run`: shares (N,) of D, and of the other records under the fits on D.
+        """Compute the argument ``known`` of :meth:`run`: shares (N,) for D, and for the other records under the fits on D.
 
         Args:
             base: outcomes on D, the first n records of the universe.
@@ -219,7 +219,7 @@ class Replay:
         return source.draws(posterior, generator.random((size, source.dimension)))
 
     def losses(self, base: Sequence[Outcome], other: Sequence[Outcome]) -> Loss:
-        """Privacy loss between outcomes on D and on D': of one stream, or of mixtures over several.
+        """Privacy loss between outcomes on D and on D', of one stream each or mixed over several streams.
 
         Raises:
             ValueError: the outcomes have different references.
@@ -230,7 +230,7 @@ class Replay:
         return loss if mine is None or its is None else loss.after(first_stage(mine, its))
 
     def divergence(self, base: Outcome, other: Outcome) -> float:
-        """Larger of the mean losses in the two directions: for a first look at many neighbours.
+        """Larger of the mean losses in the two directions, for a first look at many neighbours.
 
         Raises:
             ValueError: the outcomes have different references.
@@ -265,12 +265,12 @@ def first_stage(ours: DiscreteLaplaceCounts, theirs: DiscreteLaplaceCounts) -> D
 
 @dataclass(frozen=True)
 class _Universal:
-    """Posteriors of one data set, as weights over the universe."""
+    """Source of the posteriors of one data set, given as weights over the universe."""
 
     replay: Replay
     index: Index
     near: Mapping[str, Outcome]
-    """Outcomes on D, at a first look."""
+    """Outcomes on D, for a first look."""
 
     def posterior(self, request: Request) -> Any:
         """Exact pseudo posterior of a form, or a sampled one."""

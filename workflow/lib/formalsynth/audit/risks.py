@@ -1,4 +1,4 @@
-"""Risks of records at the true parameter: tails of their distributions, and data sets with the fits of an LW synthesizer.
+"""Risks of records at the true parameter: tails of their distributions, and data sets to which an LW synthesizer is fitted.
 
 A risk is ``r = |log p(x | theta)|``. Fits are posterior modes under a flat prior; posterior draws differ from them by about
 ``1 / sqrt(n)``.
@@ -19,7 +19,7 @@ LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
 class DataSet(ABC):
-    """Confidential data set with the risks of its records."""
+    """Confidential data set that computes the risks of its records."""
 
     @property
     @abstractmethod
@@ -54,7 +54,7 @@ class RiskPopulation(ABC):
 
 @dataclass(frozen=True)
 class BetaData(DataSet):
-    """Data set of shares, as logarithms of x and of 1 - x."""
+    """Data set of shares, stored as logarithms of x and of 1 - x."""
 
     log_x: Array
     log_rest: Array

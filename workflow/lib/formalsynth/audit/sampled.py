@@ -1,4 +1,4 @@
-"""Sampled pseudo posteriors, for families without exact ones, including those with a user's own Stan program.
+"""Sampled pseudo posteriors, for families without exact ones, including families that use a user's own Stan program.
 
 The posteriors of D and of the refined neighbours are sampled, and their loss comes from bridge sampling. To rank many
 neighbours, the draws of D are reweighted to the posterior of each neighbour, as long as they cover it.
@@ -121,7 +121,7 @@ class SampledPosteriors:
         return bridge(self._ratio(base, base, other), self._ratio(other, base, other), sizes)
 
     def _sampled(self, posterior: SampledPosterior, seed: int) -> Draws:
-        """Draws of a posterior, made once."""
+        """Make the draws of a posterior, once."""
         if posterior.draws is None:
             positive = np.flatnonzero(posterior.weights > 0)
             records, weights = self._universe.take(positive), posterior.weights[positive]

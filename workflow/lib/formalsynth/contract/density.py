@@ -11,14 +11,14 @@ from scipy.special import expit, kolmogorov
 from formalsynth.core.arrays import Array, Draws, Records
 
 LogDensity = Callable[[Array], Array]
-"""Function of m values that returns their log density (m,)."""
+"""Function that returns the log density (m,) of m values."""
 ByRecord = Callable[[Records], Array]
-"""Function of m records at one draw that returns an array (1, m)."""
+"""Function that returns an array (1, m) for m records at one draw."""
 NODES = 4001
 MOST = 20_000
 """Largest number of integers in a sum."""
 FAR = 14.0
-"""Number of powers of e by which the nodes extend beyond the scale of the predictive values."""
+"""Distance, as a power of e, by which the nodes extend beyond the scale of the predictive values."""
 WRONG = 2e-3
 """Smallest distance of the total probability from 1 that is reported."""
 APART = 0.01
@@ -113,7 +113,7 @@ def check_density(log_density: LogDensity, predicted: Array, support: Support) -
 
 
 def _masses(log_density: LogDensity, predicted: Array, support: Support) -> tuple[Array, Array]:
-    """Values in increasing order and the probability of each, or of the interval around it."""
+    """Values in increasing order, with the probability of each value or of the interval around it."""
     if support.whole:
         low = max(support.lower, predicted.min() - 1000) if np.isfinite(support.lower) else predicted.min() - 1000
         values = np.arange(low, min(support.upper, max(4 * predicted.max() + 1000, low), low + MOST) + 1)

@@ -2,11 +2,11 @@
 
 The test covers the result of the mechanism, which is the form passed to a sampler or the noisy counts, but not the sampler's
 program. Every data set of up to :data:`MOST` records on a grid of outcomes and predictors is tried with every neighbour, and a
-large data set with extreme neighbours. A form gives one posterior draw; the theorem holds for every prior, so the prior is
-uniform on a finite grid of parameters, where both probability vectors are exact. Noisy counts can take every output, so the
-largest log ratio is the L1 distance of the counts divided by the scale of the noise. A selection states its probabilities. For a
-form with a private first stage, the log ratio of its counts and the largest log ratio of the posteriors, each given the same
-noisy counts, add up.
+large data set with extreme neighbours. A form defines one posterior draw; the theorem holds for every prior, so the prior is
+uniform on a finite grid of parameters, where both probability vectors are exact. Every value of noisy counts is possible on both
+data sets, so the largest log ratio is the L1 distance of the counts divided by the scale of the noise. A selection states its
+probabilities. For a form with a private first stage, the log ratio of its counts is added to the largest log ratio of the
+posteriors, given the same noisy counts.
 
 ``python -m formalsynth.contract.exact_test`` runs it for every registered mechanism with a strict guarantee.
 """
@@ -58,7 +58,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Case:
-    """Mechanism with declared parameters, and the grid on which it is tried."""
+    """Mechanism with its parameters, and the grid on which it is tried."""
 
     mechanism: Mechanism
     parameters: Mapping[str, float]
@@ -93,7 +93,7 @@ class Case:
 
     def _log_mass(self, made: Form, records: Records) -> Array:
         """Log probabilities (S,) up to a constant."""
-        kept = np.flatnonzero(made.weights)  # others are not in the likelihood, which may be undefined there
+        kept = np.flatnonzero(made.weights)  # other records do not enter the likelihood, which may be undefined for them
         plain = log_likelihood(made.sensitive.of(self.family), records.take(kept), self.grid.thetas)
         return np.asarray(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
 
@@ -148,7 +148,7 @@ class Output:
 
 
 def _largest(log_probability: Array, other: Array) -> float:
-    """Largest absolute difference; infinite if one is undefined."""
+    """Largest absolute difference; infinite if a difference is undefined."""
     largest = float(np.abs(log_probability - other).max())
     return math.inf if math.isnan(largest) else largest
 
@@ -233,7 +233,7 @@ def share_regression_grid() -> Grid:
 
 
 GRIDS: Mapping[str, Callable[[], Grid]] = {"beta": shares_grid, "beta_regression": share_regression_grid}
-"""Grid for each family that a proof card can name: the families whose likelihoods can be clipped."""
+"""Grids by family, for the families that a proof card can name: those whose likelihoods can be clipped."""
 
 
 def case_of(mechanism: Mechanism, family: str, parameters: Mapping[str, float]) -> Case:

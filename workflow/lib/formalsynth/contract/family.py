@@ -26,9 +26,9 @@ PREDICTED = 2000
 INSIDE = (0.8, 1.25)
 """Ends of the interval around a record whose probability is compared, as factors of the record."""
 CLOSE = 1e-5
-"""Relative difference that counts as rounding, also of finite differences."""
+"""Largest relative difference that counts as rounding, including that of finite differences."""
 COARSE = 1e-3
-"""Difference of probabilities that counts as integration error."""
+"""Largest difference of probabilities that counts as integration error."""
 SEED = 20260205
 
 

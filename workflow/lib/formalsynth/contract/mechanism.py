@@ -86,7 +86,7 @@ def check_mechanism(
 
 
 class _Given(TypedDict, total=False):
-    """Inputs of a call that replace those of the trial."""
+    """Inputs of a call that replace the inputs of the trial."""
 
     draws: Draws
     risk: Array
@@ -222,7 +222,7 @@ def _of_stages(trial: _Trial, form: Form) -> Iterator[str]:
 
 
 def _stream_of(trial: _Trial, index: Index | None, noisy: Array) -> tuple[list[tuple[str, tuple[int, ...]]], str]:
-    """Random streams that a form uses, and the generator's state when its noise is drawn."""
+    """Random streams that a form uses, and the state of the generator when its noise is drawn."""
     address = Watched(1, 1, 1, 1, 0)
     with noise_replaced(noisy) as calls:
         trial.form(index, address=address)
@@ -302,7 +302,7 @@ def _selection_of(release: DirectRelease | PrivateFit) -> Selection | None:
 
 
 def _selection_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
-    """Fault of draws that do not follow from the selection alone, as the end of a sentence; empty if there is none.
+    """Fault of draws that depend on more than the selection, as the end of a sentence; empty if there is none.
 
     The positions of the selected candidates are replaced by declared ones: the draws must then be the same for all records.
     """
@@ -342,10 +342,10 @@ def selection_replaced(last: bool) -> Iterator[list[Selection]]:
 
 
 def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
-    """Fault of draws that do not come from the stated noisy counts alone, as the end of a sentence; empty if there is none.
+    """Fault of draws that depend on more than the stated noisy counts, as the end of a sentence; empty if there is none.
 
-    The noisy counts are replaced by declared ones, small and large, the same for few and for many records: the draws, and
-    everything else that is published or passed to a fit, must then be the same, too.
+    The noisy counts are replaced by declared ones, small and large, the same for few and for many records. The draws, and
+    everything else that is published or passed to a fit, must then also be the same.
     """
     assert release.counts is not None
     size, n = len(release.counts.counts), len(trial.records)
@@ -399,7 +399,7 @@ def _same_fits(trial: _Trial, base: DirectRelease | PrivateFit, others: Sequence
 
 
 def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[str]:
-    """Check that no neighbour changes the counts by more than the noise covers."""
+    """Check that no neighbour changes the counts by more than the noise allows."""
     n, kind = len(trial.records), trial.mechanism.guarantee
     removed = [np.delete(np.arange(n), i) for i in range(n)]
     order = np.argsort(trial.records.x)
@@ -424,7 +424,7 @@ def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[s
 
 
 def _of_copies(trial: _Trial) -> Iterator[str]:
-    """Check that each additional copy of one record, from the first to hundreds, costs no more than claimed."""
+    """Check that no additional copy of one record, from the first to hundreds, has a larger loss than claimed."""
     claim = trial.mechanism.claim(trial.parameters, "add_remove")
     if claim is None:
         return
@@ -436,7 +436,7 @@ def _of_copies(trial: _Trial) -> Iterator[str]:
 
 
 def _loss(base: DirectRelease | PrivateFit, other: DirectRelease | PrivateFit) -> float:
-    """Epsilon between the noisy counts, or the selections, of two data sets."""
+    """Epsilon between the distributions of noisy counts, or of selections, on two data sets."""
     ours, theirs = _selection_of(base), _selection_of(other)
     if ours is not None and theirs is not None:
         return log_ratio(ours, theirs)

@@ -1,4 +1,4 @@
-"""Replacement of a mechanism's noisy counts by declared ones, to compare everything that follows from them."""
+"""Replacement of a mechanism's noisy counts by declared ones, to compare everything that is computed from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formalsynth.core.private import DiscreteLaplaceCounts
 
 @dataclass(frozen=True)
 class NoiseCall:
-    """Call that requests noise on counts."""
+    """Call that adds noise to counts."""
 
     counts: Counts
     runs: int

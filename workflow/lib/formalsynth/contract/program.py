@@ -26,9 +26,9 @@ RECORDS = 6
 POINTS = 3
 """Number of points of the prior at which a program is evaluated."""
 FAR = 12.0
-"""Largest power of e in outlying outcomes."""
+"""Largest exponent of e in outlying outcomes."""
 SIZES = (1, 2, 50, 10_000)
-"""Numbers of records at which a program is compared with itself on :data:`RECORDS` records."""
+"""Numbers of records at which a program's results are compared with those for :data:`RECORDS` records."""
 SEED = 20260205
 PREDICTED = 2000
 CLOSE = 1e-7

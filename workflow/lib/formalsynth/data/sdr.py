@@ -85,7 +85,7 @@ def salary_records(salary: Array, male: Array, age: Array, weeks: Array) -> Reco
 
 
 def read_sdr_margins(path: Path) -> Counts:
-    """Read values and unweighted counts of the codebook's numeric variables, and of GENDER as 1 for men, without skip codes.
+    """Read values and unweighted counts of the codebook's numeric variables, and of GENDER (1 for men), without skip codes.
 
     Raises:
         DataError: the file has different columns, or is not a CSV.

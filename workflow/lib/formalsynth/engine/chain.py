@@ -26,16 +26,16 @@ P = TypeVar("P")
 Sampler = Callable[[StanData, int], tuple[Draws, float]]
 """Function from a Stan program's data and a seed to draws and their effective sample size; raises ValueError with a reason."""
 Published = Callable[[PrivateFit], PrivateFit]
-"""Function from private statistics to the statistics that are fitted and published."""
+"""Function from private statistics to those that are fitted and published."""
 FAILURES = (ValueError, np.linalg.LinAlgError)
 """Errors that count as the failure of one synthesizer on one data set; all others end the job."""
 
 
 class ParentFailed(ValueError):
-    """Error for a synthesizer without a context, because a parent has no result."""
+    """Error for a synthesizer that has no input, because a parent has no result."""
 
     def __init__(self, parent: str) -> None:
-        """Make the error that names the parent."""
+        """Make the error, whose message names the parent."""
         super().__init__(f"its parent {parent} failed")
 
 
@@ -77,7 +77,7 @@ class Posteriors(Protocol[P]):
 
         Raises:
             NoPosterior: it was sampled and failed.
-            ValueError: the family refuses the data.
+            ValueError: the family rejects the data.
         """
 
     def draws(self, request: Request, posterior: P) -> Draws:
@@ -92,7 +92,7 @@ class Posteriors(Protocol[P]):
 
         Raises:
             NoPosterior: it was sampled and failed.
-            ValueError: the model refuses the tables, or there is no such posterior here.
+            ValueError: the model rejects the tables, or this source has no such posterior.
         """
 
 
@@ -161,7 +161,7 @@ def form_of(synthesizer: Synthesizer, context: Context) -> Made:
     """Return the output of the synthesizer's mechanism, at the searched parameter if the context has one.
 
     Raises:
-        ValueError: the mechanism refuses the data, or breaks its contract.
+        ValueError: the mechanism rejects the data, or breaks its contract.
     """
     parameters = dict(synthesizer.parameters)
     if synthesizer.search and context.cache.searched is not None:
@@ -205,7 +205,7 @@ class Step(Generic[P]):
 
         Raises:
             NoPosterior: the pseudo posterior, or the search, failed.
-            ValueError: the mechanism or the family refuses the data.
+            ValueError: the mechanism or the family rejects the data.
         """
         if self.synthesizer.search:
             return self._searched(self.synthesizer.search)
@@ -269,7 +269,7 @@ def run_chain(
 
     Raises:
         ValueError: a mechanism, the family or a posterior failed.
-        LinAlgError: same cases.
+        LinAlgError: in the same cases.
     """
     wanted = {parent for synthesizer in chain for parent in synthesizer.parents}
     results: dict[str, Result[P]] = {}

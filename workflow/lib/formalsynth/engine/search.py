@@ -6,7 +6,7 @@ from formalsynth.core.job import Search
 
 
 class Walk:
-    """Sequence of values to try: by bisection, or downwards in even steps."""
+    """Sequence of values to try, by bisection or downwards in even steps."""
 
     def __init__(self, search: Search, target: float) -> None:
         """Start at the upper end.

@@ -88,7 +88,7 @@ class CountFamily(ABC):
 
 
 def grouped(rows: Array, weights: Array | None = None) -> tuple[Index, Index, Array]:
-    """Distinct rows.
+    """Group equal rows.
 
     Args:
         rows: (n, k) values.

@@ -10,7 +10,7 @@ from formalsynth.core.constraints import Allowed
 
 SMALLEST = np.finfo(float).tiny
 LARGEST = 1 - np.finfo(float).epsneg
-"""Ends of (0, 1) in floating point: values at 0 and 1 are moved there to keep every log-likelihood finite."""
+"""Ends of (0, 1) in floating point; values at 0 and 1 are moved to them to keep every log-likelihood finite."""
 
 
 def beta_terms(x: Array) -> Array:

@@ -134,7 +134,7 @@ class GammaRegressionFamily:
 
 
 def log_upper_tail(shape: Array, z: Array) -> Array:
-    """``log P(Z > z)`` for ``Z ~ gamma(shape, 1)``, far above the mean, by Legendre's continued fraction.
+    """``log P(Z > z)`` far above the mean, for ``Z ~ gamma(shape, 1)``, by Legendre's continued fraction.
 
     Args:
         shape: (k,) shapes.
@@ -159,7 +159,7 @@ def log_upper_tail(shape: Array, z: Array) -> Array:
 
 
 def log_lower_tail(shape: Array, z: Array) -> Array:
-    """``log P(Z <= z)`` for ``Z ~ gamma(shape, 1)``, far below the mean, by the power series.
+    """``log P(Z <= z)`` far below the mean, for ``Z ~ gamma(shape, 1)``, by the power series.
 
     Args:
         shape: (k,) shapes.

@@ -13,14 +13,14 @@ from formalsynth.inference.density import TablesDensity, find_mode
 RECORDS = 100_000
 """Number of simulated records from which the covariance is computed."""
 SEED = 1
-"""Seed of these records, a constant, so that they depend on public tables only."""
+"""Seed of these records, a constant, so the records depend on public tables only."""
 
 
 def whitening(density: TablesDensity, start: Array) -> Array:
     """Compute the inverse Cholesky factor (cells, cells) of the noisy counts' covariance, at the mode of the density.
 
-    Within one table, counts are independent if the number of records is Poisson. Several tables count the same records, so a
-    likelihood with independent tables would count the information about the outcome's margin several times.
+    Within one table, counts are independent if the number of records has a Poisson distribution. Several tables count the same
+    records, so a likelihood with independent tables would use the information on the outcome's margin several times.
 
     Args:
         density: density with independent tables.

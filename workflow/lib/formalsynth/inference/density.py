@@ -79,7 +79,7 @@ class TablesDensity:
         return self._array("x_edges")
 
     def without_hierarchy(self) -> TablesDensity:
-        """Return the density, with a flat prior on the coefficients if their prior has hyperparameters."""
+        """Return this density, but with a flat prior on the coefficients if their prior has hyperparameters."""
         if self.kind != NEGATIVE_BINOMIAL_REGRESSION:
             return self
         settings = np.array([0.0, 0.0, self._array("prior")[0], 0.0])
@@ -313,8 +313,8 @@ def _normal_bins(edges: Array, eta: Array, spread: Array) -> Array:
 def information(density: TablesDensity, point: Array, noise_variance: float | None = None) -> Array:
     """Compute the Fisher information (d, d) of the tables at a point, for the noise variance of the data or another one.
 
-    It treats counts as independent, with the variance of Poisson counts plus noise, and uses their means only: it is exact
-    without noise, and with noise not above the true information.
+    It treats counts as independent, with the variance of Poisson counts plus noise, and uses only their means. Without noise it
+    is exact; with noise, it does not exceed the true information.
     """
     steps = STEP * np.eye(len(point))
     ends = density.expected(np.vstack([point + steps, point - steps, point[None]]))
@@ -372,7 +372,7 @@ def _weighted(
 
 
 def find_mode(density: TablesDensity, start: Array) -> Array:
-    """Search for the mode (d,) from a starting point by Fisher scoring, with shorter steps where the density would fall."""
+    """Search for the mode (d,) from a starting point by Fisher scoring; a step that would lower the density is shortened."""
     point, value = start, float(density.log_density(start[None])[0])
     shares = 0.5 ** np.arange(12)[:, None]
     for _ in range(ROUNDS):

@@ -48,7 +48,7 @@ class Axes:
         return _product((*self.coefficients, self.log_spread))
 
     def around(self, candidate: Array, factor: float) -> Axes:
-        """Axes with as many points around a candidate (q + 2,), narrower by a factor; an axis with one point is unchanged."""
+        """Axes with as many points each, around a candidate (q + 2,), narrower by a factor; one with a single point is unchanged."""
         axes = [centre + factor * (axis - (axis[0] + axis[-1]) / 2) for centre, axis in zip(candidate, self._all, strict=True)]
         return Axes(tuple(axes[:-1]), axes[-1])
 
@@ -79,7 +79,7 @@ class Distance:
 
     @property
     def unit(self) -> int:
-        """Number of units in a share of 1: the sensitivity of the score."""
+        """Number of units in a share of 1, which is the sensitivity of the score."""
         return self.thresholds * (FINE if self.kind >= POISSON else 1)
 
     def scores(self, axes: Axes) -> Integers:
@@ -197,7 +197,7 @@ def _declared_quantiles(
 
 
 def _count_quantiles(kind: int, unit: int, levels: Array, location: Array, spread: Array) -> tuple[Array, Array]:
-    """Quantiles of counts, and the part of the probability of each that is below the threshold, in units."""
+    """Quantiles of counts, and the part of each quantile's probability that is below the threshold, in units."""
     from scipy.stats import nbinom, poisson
 
     mean = np.exp(np.clip(location, -LARGEST_PREDICTOR, LARGEST_PREDICTOR))

@@ -1,4 +1,4 @@
-"""Errors to expect from noisy tables, by their Fisher information, using only declarations and a guess of the parameters.
+"""Expected errors of noisy tables, from their Fisher information; only declarations and a guess of the parameters are used.
 
 No data are used, so bins and epsilon can be chosen beforehand at no cost in privacy.
 """
@@ -31,8 +31,8 @@ def expected_errors(
         bins: bins of the outcome, and of the predictor if there is one.
         guess: parameters at which the errors are computed.
         n: number of records.
-        epsilon: epsilon of the table; None for no noise and fine bins between the same bounds, so little is lost, and only by
-            values beyond them.
+        epsilon: epsilon of the table; None for no noise and fine bins between the same bounds, which lose little information,
+            and only about values beyond the bounds.
 
     Raises:
         ValueError: the family has no model for such a table, or there are several predictors.

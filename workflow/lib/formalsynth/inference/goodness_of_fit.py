@@ -13,7 +13,7 @@ from formalsynth.core.private import PublicModel, PublicTables, discrete_laplace
 
 
 def p_value(model: PublicModel, public: PublicTables, stan_data: StanData, draws: Draws) -> float:
-    """Compute the p value of a goodness-of-fit test: small if noisy counts are farther from the fitted ones than chance explains.
+    """Compute the p value of a goodness-of-fit test: small if noisy and fitted counts differ by more than chance explains.
 
     The statistic is the sum of squared residuals of the noisy counts, each divided by its variance, or of squared whitened
     residuals if several tables count the same records. Its null distribution is approximated by a gamma distribution, whose

@@ -1,9 +1,9 @@
 """Posterior given noisy tables for any family that declares a distribution function.
 
 The family's own Stan program is sampled on made-up records with small weights: the middle of each bin, repeated according to the
-noisy counts. Its draws are weighted by the likelihood of the noisy counts over that of these records. If only a few draws have
-weight, it is sampled again on records that these few predict. The prior cancels, so a family needs to declare only a
-distribution function. Only public tables are used.
+noisy counts. Its draws are weighted by the likelihood of the noisy counts divided by that of these records. If only a few draws
+have weight, the program is sampled again on records predicted by these draws. The prior cancels, so a family needs to declare
+only a distribution function. Only public tables are used.
 
 Source: importance sampling as in Robert and Casella (2004), Section 3.3.
 """
@@ -27,7 +27,7 @@ from formalsynth.inference.tables_model import predictor_points, small_cells, sm
 WEIGHT = 0.2
 """Weight of a made-up record, below 1 to make the draws more dispersed than the posterior."""
 CLEAR = 3.0
-"""Noisy counts below this many noise standard deviations get no made-up records: noise in a tail would have much weight."""
+"""Number of noise standard deviations below which a noisy count gets no made-up records: noise in a tail would weigh too much."""
 CLOSED_POINTS = 3
 """Number of quadrature points in each bin of a closed predictor."""
 TOTALS = 31
@@ -39,7 +39,7 @@ FEWEST = 40.0
 ENOUGH = 80.0
 """Effective number of draws above which no further made-up records are tried."""
 SEED = 1
-"""Seed of predicted records, a constant, so that they depend on public tables only."""
+"""Seed of predicted records, a constant, so the records depend on public tables only."""
 BEST = 5.0
 """Minimum effective number of draws that predict records: few, because weights may be largest at the edge of the draws."""
 PREDICTING = 50
@@ -85,7 +85,7 @@ class RowsModel:
         return self.family.inits(stan_data)
 
     def draws(self, sampled: Draws, public: PublicTables) -> Draws:
-        """Resample draws by the likelihood of the noisy counts over that of the made-up records.
+        """Resample draws by the likelihood of the noisy counts divided by that of the made-up records.
 
         Raises:
             ValueError: the effective number of draws is below :data:`FEWEST`.
@@ -101,7 +101,7 @@ class RowsModel:
         return take(sampled, np.minimum(chosen, size - 1))
 
     def refined(self, sampled: Draws, public: PublicTables) -> RowsModel | None:
-        """Return a model whose made-up records are predicted by better draws, or None if the draws are good enough."""
+        """Return a model with made-up records that the best draws predict, or None if the draws are good enough."""
         log_weight = self._log_weight(sampled, public)
         weight, effective = _normalised(log_weight)
         if effective >= ENOUGH:

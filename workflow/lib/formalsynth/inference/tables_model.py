@@ -50,7 +50,7 @@ SMALL = 12, 3
 TAIL = 9
 """Distance, in noise scales, beyond which the noise is neglected in the exact likelihood."""
 LARGEST_SCALE = 10.0
-"""Noise scale above which every count has the normal likelihood."""
+"""Noise scale above which every count has a normal likelihood."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class TablesModel:
 
 
 def _each_cell(public: PublicTables) -> Data:
-    """Noisy counts, with a separate likelihood for each: exact for small counts, if there is a single table."""
+    """Noisy counts with a separate likelihood for each, which is exact for small counts if there is a single table."""
     noisy = public.noisy.by_column
     small = small_cells(noisy, public.scale) & (len(public.noisy) == 1)
     polynomials = small_polynomials(noisy[small], public.scale)

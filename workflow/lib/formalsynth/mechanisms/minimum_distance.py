@@ -43,8 +43,8 @@ def minimum_distance(
     """Exponential mechanism on a declared box of the family's parameters, by the largest difference of distribution functions.
 
     In the box, the linear predictor at the middle of the predictors' bounds ranges from ``low`` to ``high``, each slope from
-    ``-slope`` to ``slope``, and the spread from ``spread_low`` to ``spread_high``, with ``points`` on each axis, those of the
-    spread on the log scale. The spread is a standard deviation (normal errors), a precision (Beta), a shape (gamma) or 1 / phi
+    ``-slope`` to ``slope``, and the spread from ``spread_low`` to ``spread_high``, with ``points`` on each axis, equally spaced
+    in the log of the spread. The spread is a standard deviation (normal errors), a precision (Beta), a shape (gamma) or 1 / phi
     (negative binomial).
     Each further stage has a box half as wide, around the previous candidate. The first and the last stage have twice the epsilon
     of each other stage: candidates excluded by the first are lost to the later ones, and the last has the finest lattice. Five
@@ -139,7 +139,7 @@ def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records,
         family: name of the family.
 
     Raises:
-        ValueError: the family or the box is refused.
+        ValueError: the family or the box is rejected.
     """
     model: type[Parameters] = MECHANISMS["minimum_distance"].parameters
     given = dict(model(**parameters).model_dump())

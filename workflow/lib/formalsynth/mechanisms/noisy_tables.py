@@ -31,9 +31,9 @@ def noisy_tables(
 
     The first column of the design is the constant, and each further one is a predictor with bins from ``x_low`` to ``x_high``.
     With several predictors, there is also a table for each pair of them, since the coefficients depend on their correlations.
-    The budget is split equally over the tables. Without predictors there is one histogram. With ``x_discrete: 1``, the single
-    predictor takes only the midpoints of its bins as values, each with its own number of records. With ``x_closed: 1``, it is
-    between its bounds, with any distribution; otherwise predictors are normal.
+    The budget is split equally among the tables. Without predictors there is one histogram. With ``x_discrete: 1``, the
+    values of the single predictor are only the midpoints of its bins, each with its own number of records. With ``x_closed: 1``,
+    its values are between its bounds, with any distribution; otherwise predictors are normal.
 
     Raises:
         ValueError: the family cannot be fitted to noisy tables, or not with so many predictors.

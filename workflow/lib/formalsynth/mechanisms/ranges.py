@@ -21,8 +21,8 @@ TRUNCATED = "range-truncated | R"
 RangeEnd = Annotated[Number, Field(strict=True), AsGiven]
 """End of a range as a multiple of the record's value; infinite for an open range."""
 MOST_PREDICTIVE = 400_000_000
-"""Largest number of predictive values in a replicate. For a million records, 334 of 1000 draws are used, and shares have errors
-of at most 0.028."""
+"""Largest number of predictive values in a replicate. For a million records, 334 of 1000 draws are used, and the errors of shares
+are at most 0.028."""
 
 
 @mechanism(AVERAGED, id=3)

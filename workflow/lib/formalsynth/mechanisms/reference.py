@@ -22,9 +22,9 @@ from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 Value = Annotated[float | None, Field(allow_inf_nan=False), AsGiven]
 """Value of the reference parameter; None if the family has fewer parameters."""
 PROBE = np.array([0.25, 1.0, 2.0])
-"""Outcomes of which at least one has to have a density at a declared parameter; every family accepts one of them."""
+"""Outcomes, at least one of which must have a density at a declared parameter; every family accepts one of them."""
 VECTORS = ("beta", "coefficient")
-"""Parameters of a regression with a value for each column of the design."""
+"""Parameters of a regression that have one value for each column of the design."""
 
 
 @mechanism(ASYMPTOTIC, parents=0)
