@@ -279,7 +279,7 @@ class _Universal:
         return self.replay.posterior(weights, sensitive.threshold, near, sensitive.reference)
 
     def given_public(self, request: PublicRequest) -> Any:
-        """Refuse: the audit of noisy counts needs no fit to them.
+        """Raise an error: the audit of noisy counts needs no fit to them.
 
         Raises:
             ValueError: always.

@@ -12,13 +12,13 @@ from formalsynth.displays.figure import FIGURES, Figure
 from formalsynth.displays.table import TABLES, Table
 
 BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
-"""Columns of privacy numbers, which are never shown without the kind of guarantee."""
+"""Columns with privacy numbers, which are never shown without the kind of guarantee."""
 DRAWINGS = ("png", "svg")
 """File name extensions of a drawn figure."""
 FOR_PRINT = "pdf"
-"""File name extension of a drawing for print; it takes as long as the other formats together and is made only on request."""
+"""File name extension of a drawing for print, which takes as long as the other formats together and is made only on request."""
 NOT_SYNTHETIC = {DATA: "none: confidential", PRIOR: "none: prior"}
-"""Entries that are not synthesizers, with the words that replace a guarantee."""
+"""Entries that are not synthesizers, with the text shown instead of a guarantee."""
 
 
 class Look(JobInput):
@@ -62,7 +62,7 @@ class ShownScenario(JobInput):
     unit: float
     """Value of 1 in the unit of figures and tables."""
     data: str
-    """Words for the data in a caption; empty if the label of a real data set names them."""
+    """Description of the data in a caption; empty if the label of a real data set names them."""
 
 
 class Display(JobInput):
@@ -103,7 +103,7 @@ class FigureDisplay(Display):
     figure: Annotated[Figure, ByKind(FIGURES)]
     panels: tuple[Panel, ...]
     at: dict[str, float | None]
-    """Parameter value of each synthesizer's point on its line, if x is a result."""
+    """Parameter value at each synthesizer's point on its line, if x is a result."""
     truths: dict[str, float]
     """Population value of each drawn column, if the dashed line shows it."""
     printed: tuple[Printed, ...] = ()

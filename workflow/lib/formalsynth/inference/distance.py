@@ -48,7 +48,7 @@ class Axes:
         return _product((*self.coefficients, self.log_spread))
 
     def around(self, candidate: Array, factor: float) -> Axes:
-        """Axes with as many points each, around a candidate (q + 2,), narrower by a factor; one with a single point is unchanged."""
+        """Axes around a candidate (q + 2,), with as many points but narrower by a factor; an axis with one point is unchanged."""
         axes = [centre + factor * (axis - (axis[0] + axis[-1]) / 2) for centre, axis in zip(candidate, self._all, strict=True)]
         return Axes(tuple(axes[:-1]), axes[-1])
 

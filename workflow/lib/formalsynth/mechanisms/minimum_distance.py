@@ -43,12 +43,12 @@ def minimum_distance(
     """Exponential mechanism on a declared box of the family's parameters, by the largest difference of distribution functions.
 
     In the box, the linear predictor at the middle of the predictors' bounds ranges from ``low`` to ``high``, each slope from
-    ``-slope`` to ``slope``, and the spread from ``spread_low`` to ``spread_high``, with ``points`` on each axis, equally spaced
-    in the log of the spread. The spread is a standard deviation (normal errors), a precision (Beta), a shape (gamma) or 1 / phi
-    (negative binomial).
-    Each further stage has a box half as wide, around the previous candidate. The first and the last stage have twice the epsilon
-    of each other stage: candidates excluded by the first are lost to the later ones, and the last has the finest lattice. Five
-    stages suit data with a slope; three or four suit data without predictors, or a small epsilon.
+    ``-slope`` to ``slope``, and the spread from ``spread_low`` to ``spread_high``. Each axis has ``points`` equally spaced
+    values; for the spread, they are equally spaced on the log scale. The spread is a standard deviation (normal errors), a
+    precision (Beta), a shape (gamma) or 1 / phi (negative binomial). Each further stage has a box half as wide, around the
+    previous candidate. The first and the last stage have twice the epsilon of each other stage: candidates excluded by the first
+    are lost to the later ones, and the last has the finest lattice. Five stages suit data with a slope; three or four suit data
+    without predictors, or a small epsilon.
 
     Raises:
         ValueError: the family has no distribution function here, or the box does not suit it.

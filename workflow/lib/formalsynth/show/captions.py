@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STAND_IN = "STAND-IN: simulated to replace missing records"
-"""Words for stand-in data in a caption."""
+"""Text for stand-in data in a caption."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, a lower bound on what can be claimed"
 """Sentence of a caption if an audited epsilon is shown."""
 REAL = "real data"
-"""Words for a real data set in a caption, after its name."""
+"""Text for a real data set in a caption, after its name."""
 MANY = 9
 """Largest number of labels that a caption lists one by one; longer lists are grouped."""
 SETTING = re.compile(r"(?: at)? \d.*|, .*| \(.*")
@@ -77,7 +77,7 @@ def _lettered(display: Display) -> str:
 
 
 def _together(texts: Iterable[str]) -> str:
-    """Join sentences into one text, each of them once."""
+    """Join sentences into one text, without repetition."""
     return ". ".join(dict.fromkeys(sentence for text in texts if text for sentence in SENTENCE_END.split(text.rstrip("."))))
 
 
@@ -89,7 +89,7 @@ def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
 
 
 def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
-    """Name the synthesizers with fewer results than the caption counts; empty text if there are none.
+    """Name the synthesizers with fewer results than the caption states; empty if there are none.
 
     Args:
         display: the figure or table.
@@ -124,7 +124,7 @@ def _sizes(display: Display) -> str:
 
 
 def _each(display: Display, number: Callable[[ShownScenario], int], words: Callable[[int], str]) -> str:
-    """Sample sizes, each number with its words; scenarios with the same number are listed together."""
+    """Sample sizes with a number for each, such as replicates, in words; scenarios with the same number are listed together."""
     several = len({scenario.name for scenario in display.scenarios}) > 1
     by_number: dict[int, list[str]] = {}
     for scenario in display.scenarios:
@@ -163,7 +163,7 @@ def _guarantees(display: Display) -> str:
 
 
 def group_of(label: str) -> str:
-    """Name in a label, without the setting, such as ``Censor_w`` for ``Censor_w, ε = 5``."""
+    """Name of the group of a label, which is the label without its setting, such as ``Censor_w`` for ``Censor_w, ε = 5``."""
     return label if label.startswith("(") else SETTING.sub("", label) or label
 
 

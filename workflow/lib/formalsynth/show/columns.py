@@ -29,5 +29,5 @@ def summary(values: Array, statistic: str) -> float:
 
 
 def unless_tied(error: float) -> float:
-    """Error of a quantile, or NaN instead of 0; an error of 0 only means that neighbouring values are tied."""
+    """Error of a quantile; NaN instead of 0, because an error of 0 only means that neighbouring values are tied."""
     return error if error > 0 else float(np.nan)

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 STAND_IN = "STAND-IN: simulated data, the records are absent"
 """Warning above a drawing of stand-in data."""
 NOTHING = "no results: all fits failed"
-"""Text of a drawing without values."""
+"""Text of a drawing that has no values."""
 DIGITS = 7
-"""Number of decimals of positions in a drawing, as shares of its width or height."""
+"""Number of decimals in positions, which are shares of a drawing's width or height."""
 METADATA: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Metadata that are omitted in each format: time and program."""
+"""Metadata that are omitted, by format: time and program."""
 
 
 def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Path]) -> None:
@@ -54,7 +54,7 @@ def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
 
     The drawing has no window, so requests to redraw it, such as those of seaborn for each swarm of dots, have no effect.
     """
-    os.environ.pop("MPLBACKEND", None)  # importing matplotlib fails if this names a missing backend
+    os.environ.pop("MPLBACKEND", None)  # importing matplotlib fails if this variable names a missing backend
     import matplotlib
 
     matplotlib.rcdefaults()  # ignore settings of the user

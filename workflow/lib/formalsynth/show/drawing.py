@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Translation table to superscript digits for exponents."""
 LEAST = 0.1
-"""Value above which an axis for values that may be 0 is logarithmic."""
+"""Value above which an axis is logarithmic, if its values may be 0."""
 PLAIN = (9e-4, 2e4)
 """Limits of a logarithmic axis within which all tick labels are plain numbers; beyond them, all are powers of ten."""
 LETTERS = 54
-"""Number of title letters that fit into a column."""
+"""Number of characters of a title that fit into the width of a column."""
 STYLES: tuple[Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]], ...] = (
     "-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1)),
 )  # fmt: skip
@@ -89,7 +89,7 @@ def headed(axis: Axes, title: str, size: str) -> None:
 
 
 def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
-    """Short text with the sample sizes of a frame and the number of values in each group."""
+    """Return a short text with a frame's sample sizes and the number of values in each group."""
     shown = set(table["scenario"])
     n = sorted({scenario.n for scenario in display.scenarios if scenario.id in shown})
     several = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else ""
@@ -116,7 +116,7 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
     Args:
         display: the figure.
         ids: synthesizers in the figure.
-        lines: True if the markers have shapes of their own, so only their filling shows the kind.
+        lines: True if each line has its own marker shape, so only the filling shows the kind.
     """
     from matplotlib.lines import Line2D
 
@@ -157,7 +157,7 @@ def legend_height(handles: Sequence[Line2D], across: int) -> float:
 
 
 def plain_powers(drawing: Drawing) -> None:
-    """Label axes with 10⁻³ and 2×10⁻³ as plain text, because texts in drawings are not parsed as mathematics."""
+    """Label axes with plain text such as 10⁻³ and 2×10⁻³, because texts in drawings are not parsed as mathematics."""
     from matplotlib.ticker import FixedLocator
 
     for axes in drawing.axes:
@@ -289,7 +289,7 @@ def drawn_ids(display: FigureDisplay, table: pd.DataFrame) -> list[str]:
 
 
 def line_place(display: FigureDisplay, id: str) -> int:
-    """Position of a synthesizer's line in the order of lines; synthesizers with the same label share a line."""
+    """Position of a synthesizer's line among the lines; synthesizers with the same label share a line."""
     labels = list(dict.fromkeys(display.looks[other].label for other in display.ids))
     return labels.index(display.looks[id].label)
 
@@ -347,7 +347,7 @@ def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> 
 
 
 def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
-    """Draw the median of the confidential data as a line, and their middle half as a band."""
+    """Draw the median of the confidential data as a line, and the middle half of the data as a band."""
     values = table.loc[table["synthesizer"] == DATA, "value"]
     if len(values) and table["synthesizer"].nunique() > 1:
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])

@@ -1,4 +1,4 @@
-"""Names of marks, written next to the marks and moved apart if they would overlap."""
+"""Names of marks, written next to the marks and moved apart where they would overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base class and register of the painters of figures. The fields of each kind are in ``displays/figures``."""
+"""Base class and register of figure painters. The fields of each kind are in ``displays/figures``."""
 
 from __future__ import annotations
 

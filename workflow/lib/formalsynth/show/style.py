@@ -1,4 +1,4 @@
-"""House style of all drawings: sizes, type, palette, and the marks of the kinds of guarantee.
+"""House style of all drawings: sizes, fonts, palette, and the markers of the kinds of guarantee.
 
 In every paper, each family of mechanisms has a hue, and each member of the family a shade. The config of a paper names these
 colours; tests check that all readers, including colour-blind ones, can distinguish the colours of one frame.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 COLUMN, PAGE = 3.5, 7.0
-"""Widths in inches: of a journal column, which is also the width of a phone, and of a page."""
+"""Widths in inches of a journal column, which is also the width of a phone, and of a page."""
 TEXT, TITLE = 7, 8
 """Font sizes in points."""
 DPI = 220
@@ -112,7 +112,7 @@ def ink(colour: str) -> str:
 
 
 CONTRAST = 3.0
-"""Smallest contrast with white at which a shape or line is visible without an edge (WCAG 2.1, criterion 1.4.11)."""
+"""Smallest contrast with white at which a shape or line needs no edge to be visible (WCAG 2.1, criterion 1.4.11)."""
 DARKER = 0.9
 """Factor by which each step towards the edge colour darkens the channels."""
 

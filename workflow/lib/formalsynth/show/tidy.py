@@ -13,7 +13,7 @@ from formalsynth.show.painter import Painter, painter_of
 
 KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "neighbour", "synthesizer")
 TITLES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
-"""Titles of frames that each show one statistic."""
+"""Titles of frames, by the statistic that they show."""
 STAND_IN = "STAND-IN"
 """Value of the column ``data`` in rows with stand-in data."""
 

@@ -29,11 +29,11 @@ QUESTIONS = {
     signal.SIGKILL: "is there enough memory?",
     signal.SIGXCPU: "is processor time limited (ulimit -t)?",
 }
-"""Question to the user after a signal from outside."""
+"""Questions for the user after a signal from outside."""
 PROBE = 2**16
-"""Number of bytes that must fit on the disk after a failed chain; if they do not, the disk is the cause."""
+"""Number of bytes that are written as a test after a failed chain; if they do not fit on the disk, the disk is the cause."""
 NO_MEMORY = b"bad_alloc"
-"""Message of CmdStan when memory is short. CmdStan may continue: it rejects a point for which memory is missing."""
+"""Message of CmdStan when memory is short. CmdStan may continue, rejecting the point for which memory was short."""
 NOT_LOADED = re.compile(r"error while loading shared libraries: *(.*)|(Library not loaded.*)")
 """System message about a program whose libraries cannot be loaded."""
 COMPLAINT = re.compile(r"^\s*((?:Exception|Error|Gradient evaluated|Log probability evaluates)\b.*)$", re.MULTILINE)
@@ -78,9 +78,9 @@ class Chain:
 def run_chain(
     executable: Path, data: StanData, inits: StanData, parameters: Sequence[str], seed: int, lengths: Lengths
 ) -> Chain:  # fmt: skip
-    """Run one chain, in the process that serves the program's fits or in a separate one; both give the same draws.
+    """Run one chain, in the process that serves the program's fits or in a separate process; the draws are the same.
 
-    The separate process runs if the first does not serve, died or did not sample, and reports the reason.
+    The separate process is used if the serving process is not available, died or did not sample; it reports the reason.
 
     Args:
         executable: the compiled program.
@@ -201,7 +201,7 @@ def _chain(names: Sequence[str], values: Array, parameters: Sequence[str]) -> Ch
 
 
 def shaped(values: Array, last: str) -> Array:
-    """Reshape values (S, elements), first index fastest, to the shape of their variable, whose last element is ``name.i.j``."""
+    """Reshape values (S, elements), first index fastest, to the shape of a variable with the last element ``last``: ``name.i.j``."""
     shape = [int(index) for index in last.split(".")[1:]]
     return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))
 

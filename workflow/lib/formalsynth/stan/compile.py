@@ -13,7 +13,7 @@ from formalsynth.stan.kept import fingerprint, keep_program, put, take
 from formalsynth.stan.main import CUT_SHORT, SOURCE, place_main
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
-"""Option that includes Stan's header before ours: the compiler uses the precompiled header only if it comes first."""
+"""Option that includes Stan's header before ours, because the compiler uses a precompiled header only if it comes first."""
 
 
 def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:

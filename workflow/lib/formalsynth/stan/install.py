@@ -41,11 +41,11 @@ RELEASE_SHA256 = {
 }
 """Checksums of the release archives, by name; the first is for macOS, and for Linux on x86-64."""
 REACH_SECONDS = 10
-"""Longest silence of the release's host, in seconds, before step 2 is skipped."""
+"""Longest wait for the host of the release, in seconds, before step 2 is skipped."""
 CHECK_MODEL = "data { int<lower=0> n; array[n] real y; } parameters { real mu; } model { y ~ normal(mu, 1); mu ~ normal(0, 10); }"
 CHECK_SECONDS = 60
 WHOLE = ("makefile", "bin/stanc", "stan/src/stan/model/model_header.hpp", "stan/lib/stan_math/stan/math.hpp")
-"""Files that are missing from a partly deleted tree, in which a program compiled earlier may still run."""
+"""Files that show that a tree is complete; in a partly deleted tree, a program compiled earlier may still run."""
 
 
 def main() -> int:

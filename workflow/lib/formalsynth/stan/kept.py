@@ -1,4 +1,4 @@
-"""User's cache of compiled programs, shared by all working folders: compiling one takes a quarter of a minute."""
+"""User's cache of compiled programs, shared by all working folders; compiling a program takes a quarter of a minute."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KIND = "stan"
 
 
 def fingerprint(sources: Sequence[Path], cmdstan: Path, form: str) -> str:
-    """Compute a checksum of everything that a program is made from.
+    """Compute a checksum of everything that determines a compiled program.
 
     Args:
         sources: the program and the function files that it includes.

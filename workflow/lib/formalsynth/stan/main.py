@@ -27,7 +27,7 @@ NAME = "print-main: ; @echo $(CMDSTAN_MAIN_O)"
 def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
     """Put ``main.cpp`` and its object into the folder where a program is compiled; return the make variables that link it.
 
-    There are none if it does not compile with this CmdStan: programs then use CmdStan's main, with one process for each fit.
+    No variables are returned if it does not compile with this CmdStan: programs then use CmdStan's main, in one process per fit.
 
     Raises:
         CmdStanError: the compiler was ended from outside, or memory or disk space is short.
@@ -40,7 +40,7 @@ def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
     settings = [f"{name}={value}" for name, value in variables.items()]
     try:
         object_file = Path(make(cmdstan, *settings, "--eval", NAME, "print-main").strip())
-        # CmdStan requires this list of the object's dependencies, and takes seconds to write it.
+        # CmdStan requires this list of the object's dependencies, which otherwise takes seconds to write.
         object_file.with_suffix(".d").touch()
         with _alone():
             name = f"main-{fingerprint([SOURCE], cmdstan, 'main')}"
@@ -57,7 +57,7 @@ def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """Let one process compile the object while others wait for it; in a folder without locks or a cache, each compiles it."""
+    """Let one process compile the object while others wait for it; without locks or a cache folder, each process compiles it."""
     cache = cache_folder(KIND)
     with contextlib.ExitStack() as stack:
         if cache is not None:

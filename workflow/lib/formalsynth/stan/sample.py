@@ -14,9 +14,9 @@ from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
 
 CAREFUL = 0.95
-"""Target acceptance rate of a refit after an earlier fit diverged or stopped: shorter steps may succeed there.
+"""Target acceptance rate of a refit after an earlier fit diverged or stopped, because shorter steps may succeed.
 
-If only more effective draws are needed, shorter steps would give fewer in the same time."""
+A refit that only needs more effective draws keeps the usual rate: with shorter steps, it would make fewer in the same time."""
 TRIES = 3
 """Number of times that a chain may be ended from outside before the job fails."""
 

@@ -32,7 +32,7 @@ WAIT_SECONDS = 60
 END_SECONDS = 5
 """Longest wait for the end of a process that has no more work."""
 DEATHS = 3
-"""Number of times that a program may die before it is started separately for each fit."""
+"""Number of times that a program may die; from then on, it is started separately for each fit."""
 MOST = 8
 """Largest number of programs kept running between fits."""
 
@@ -109,7 +109,7 @@ class Server:
             self.kill()
             raise NotServed from error
         except BaseException:
-            # An unread answer would be mistaken for the answer to the next request.
+            # An answer that is not read now would be mistaken for the answer to the next request.
             self.kill()
             raise
 
@@ -171,7 +171,7 @@ def ask(executable: Path, request: Request) -> Columns | None:
         request: the chain.
 
     Returns:
-        Its columns; None if the program does not serve, died or did not sample, so that CmdStan must be run for it.
+        Its columns; None if the program does not serve, died or did not sample. CmdStan must then be run for it.
     """
     with _one:
         try:
@@ -227,5 +227,5 @@ def ended_after() -> Iterator[None]:
 
 @functools.cache
 def _end_at_exit() -> None:
-    """End all programs when this process ends: before its log counts their time, as the last registered function runs first."""
+    """End all programs when this process ends, before its log counts their time: the function registered last runs first."""
     atexit.register(end_all)

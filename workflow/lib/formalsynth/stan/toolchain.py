@@ -15,7 +15,7 @@ from pathlib import Path
 from formalsynth.runtime.scratch import scratch_folder
 
 OF_MAKE = ("GNUMAKEFLAGS", "MAKEOVERRIDES", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-"""Variables that a process inherits from the make that started it: flags and a job server, meant for the targets of that make."""
+"""Variables that a process inherits from the make that started it: flags and a job server, meant only for its own targets."""
 
 log = logging.getLogger("cmdstan")
 
@@ -41,7 +41,7 @@ def make(folder: Path, *targets: str) -> str:
 
 
 def compiler() -> str:
-    """C++ compiler that CmdStan's makefiles would call, without flags."""
+    """C++ compiler that CmdStan's makefiles call, without flags."""
     default = "clang++" if sys.platform == "darwin" else "g++"
     return (shlex.split(os.environ.get("CXX", "")) or [default])[0]
 

@@ -32,8 +32,8 @@ def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFram
         executable: compiled Stan program of the family, for families without exact posteriors.
 
     Returns:
-        A row for each data set, synthesizer, refined neighbour, delta and number of releases. If a data set
-        cannot be audited, each synthesizer has a row with the reason and without numbers.
+        One row for each data set, synthesizer, refined neighbour, delta and number of releases. If a data set cannot be audited,
+        each synthesizer has one row with the reason and no numbers.
     """
     rows: list[Row] = []
     for k in np.flatnonzero(np.isin(data.replicate, job.replicates)):
@@ -63,10 +63,9 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) ->
 
 
 def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
-    """Compute the loss for every outcome to add: with recomputed weights, and with those of D.
+    """Compute the loss for each outcome to add, once with recomputed weights and once with the weights of D.
 
-    Predictors and further columns are at the middle of their ranges. In both cases, the new record has the weight that it gets
-    on D'.
+    Predictors and further columns are at the middle of their ranges. In both cases, the new record has its weight on D'.
     """
     delta, rows = job.search.deltas[0], list[Row]()
     middle = [values[len(values) // 2] for values in job.predictors]

@@ -22,7 +22,7 @@ from formalsynth.steps.data import DataBatch
 File = Mapping[str, np.ndarray]
 """Arrays, by their names in a file."""
 DRAWS, BOUNDS, WEIGHTS, CACHED, SAMPLED = "draw:", "by_record:", "weights:", "found:", "sample:"
-"""Prefixes of names in a file, before the parameter or synthesizer that an array belongs to. Used only in this module."""
+"""Prefixes of names in a file, followed by the parameter or synthesizer to which an array belongs. Used only in this module."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class FitBatch:
     draws: Mapping[str, Array]
     """(R, S, ...) each parameter; NaN if a fit failed."""
     cache: Mapping[str, Array]
-    """(R, ...) each field of :class:`FitCache` that any replicate has."""
+    """(R, ...) each field of :class:`FitCache` that is set in at least one replicate."""
 
     @classmethod
     def of(cls, results: Sequence[FitResult]) -> FitBatch:

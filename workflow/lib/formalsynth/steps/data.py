@@ -1,4 +1,4 @@
-"""Confidential data of a batch of replicates; in a separate module, so simulated data do not depend on the code of the fits."""
+"""Confidential data of a batch of replicates, in a separate module, so simulated data do not depend on the code of the fits."""
 
 from __future__ import annotations
 

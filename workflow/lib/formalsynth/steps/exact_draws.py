@@ -24,7 +24,7 @@ class ExactDraws:
     job: FitJob
 
     def posterior(self, request: Request) -> Fit:
-        """Draw as many times as Stan would.
+        """Make as many draws as Stan would.
 
         Raises:
             ValueError: the posterior is not known exactly with a threshold, or does not fit on a lattice.
@@ -39,7 +39,7 @@ class ExactDraws:
         return Fit("ok", draws=draws, rhat_max=rhat, ess_bulk_min=bulk, ess_tail_min=tail, attempts=1, seconds=seconds)
 
     def given_public(self, request: PublicRequest) -> Fit:
-        """Refuse: there are no exact posteriors given public tables.
+        """Raise an error: there are no exact posteriors given public tables.
 
         Raises:
             ValueError: always.

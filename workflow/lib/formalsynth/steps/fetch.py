@@ -37,7 +37,7 @@ def fetch(name: str, folder: str | Path) -> str:
 
 
 def main() -> int:
-    """Fetch every registered file; return 1 if one of them failed."""
+    """Download every registered file; return 1 if a download failed."""
     FILES.find()
     failed = False
     for name in FILES:

@@ -43,7 +43,7 @@ class StanPosteriors:
 
         Raises:
             NoPosterior: it did not pass.
-            ValueError: the family refuses the data.
+            ValueError: the family rejects the data.
         """
         context, form = request.context, request.form
         family = form.sensitive.of(context.family)
@@ -56,7 +56,7 @@ class StanPosteriors:
 
         Raises:
             NoPosterior: it did not pass.
-            ValueError: the model refuses the tables, or has too few effective draws.
+            ValueError: the model rejects the tables, or has too few effective draws.
         """
         model, public, seed = request.model, request.public, request.address.stan_seed(request.synthesizer.words)
         for attempt in range(ROUNDS):

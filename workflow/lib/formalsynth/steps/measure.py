@@ -165,12 +165,12 @@ def _shape(bound: Bounds) -> Row:
 
 
 def _synthesize(predictor: Predictor, context: Context, stage: str, owner: Synthesizer, draws: Draws, n_sets: int) -> Array:
-    """Draw synthetic data sets, each from one posterior draw; the first does not depend on their number.
+    """Draw synthetic data sets, each from one posterior draw; the first one does not depend on how many are drawn.
 
     Args:
         predictor: converter of draws to values.
         context: confidential data and address of the replicate.
-        stage: stage whose random stream is used; each stage has its own.
+        stage: stage whose random stream is used; each stage has its own stream.
         owner: synthesizer of the fit.
         draws: posterior draws, S.
         n_sets: number of data sets.

@@ -1,7 +1,7 @@
 """Parts of a batch that only some scenarios request.
 
-They are kept in registers, and no module imports them: only the job of a scenario that requests a part depends on its module, so
-an edit there reruns no other job.
+Parts are looked up in registers, and no module imports them. Only the job of a scenario that requests a part depends on its
+module, so editing the module reruns no other job.
 """
 
 from __future__ import annotations

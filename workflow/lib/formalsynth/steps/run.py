@@ -1,7 +1,7 @@
 """Run: simulate, fit, measure and, if requested, audit one batch, and combine its tables.
 
-Results of the parts are kept in files. A later run reuses a file if it was made from the same settings, the same input and the
-same source code of the modules that this part uses.
+Results of the parts are stored in files. A later run reuses a file if it was made from the same settings, the same input and the
+same source code of the modules that the part uses.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def run_batch(job: BatchJob, folder: Path, executable: Path, public: Sequence[Pa
 
     Args:
         job: the parts of the batch.
-        folder: folder for the files that are kept.
+        folder: folder in which results of the parts are stored.
         executable: compiled Stan program of the family.
         public: compiled Stan programs that fit families to private statistics.
 
     Returns:
         The tables of the batch by name: ``replicates``; ``audit``, without rows if none was requested; and those of the single
-        sample, which have no rows if it is in another batch.
+        sample, which have no rows if the single sample is in another batch.
 
     Raises:
         OSError: the program is damaged, or the disk is full.
@@ -63,7 +63,7 @@ def run_batch(job: BatchJob, folder: Path, executable: Path, public: Sequence[Pa
         rows[id], measure = batch.measure(measure_job, data, fit, fitted)
         fitted[id] = Fitted(fit, measure, children_of(id, chain))
         sample |= sample_parts(job.tables, id, data, fitted[id])
-        # Only fits that a later one builds on stay in memory.
+        # Only fits that a later fit builds on stay in memory.
         later: list[FitJob | MeasureJob] = [*job.fits[k + 1 :], *job.measures[k + 1 :]]
         needed = {parent for later_job in later for parent in later_job.fits.values()}
         fitted = {parent: result for parent, result in fitted.items() if parent in needed}
@@ -116,7 +116,7 @@ class _Batch:
         return read_table(path)
 
     def _keep(self, paths: Sequence[Path], origin: str, make: Callable[[], None]) -> None:
-        """Make the files, unless they are complete and have the same specification."""
+        """Make the files unless they exist, complete and with the same specification."""
         kept = all(holds(path, origin) for path in paths)
         if not kept:
             make()

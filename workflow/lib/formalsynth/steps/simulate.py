@@ -28,7 +28,7 @@ def _records(job: SimulateJob, replicate: int) -> Records:
 
 
 def drawn_with(data: Simulated, folder: str) -> dict[str, object]:
-    """Replace the name of a table of published counts, among the parameters of a population, with its contents.
+    """Replace the name of a table of published counts, if a population has one as a parameter, with the contents of the table.
 
     Raises:
         DataError: the table exists but is not the published one.

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRIOR_DRAWS = 1000
-"""Number of prior draws, which figures show next to posterior draws."""
+"""Number of prior draws, which figures show together with posterior draws."""
 SampleParts = dict[str, dict[str, "pd.DataFrame"]]
-"""Parts of the tables of the single sample, by id of the synthesizer and name of the table."""
+"""Parts of the tables of the single sample, keyed by synthesizer id and table name."""
 
 
 def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFrame], audit: pd.DataFrame) -> pd.DataFrame:
-    """Combine all rows of a batch, by replicate and then in the order of the design, the confidential data first.
+    """Combine all rows of a batch, sorted by replicate and then in the order of the design, with the confidential data first.
 
     Args:
         job: the scenario.
@@ -67,7 +67,7 @@ def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
 def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -> SampleParts:
     """Make the single sample's parts of tables, for the synthesizers that share a fit.
 
-    They are empty if the batch does not contain the single sample or the fit failed on it.
+    There are no parts if the batch does not contain the single sample, or if the fit failed on it.
 
     Args:
         job: the scenario.
@@ -180,7 +180,7 @@ def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
 def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:
     """Compute statistics (synthetic_sets, statistics) of bootstrap samples of the single sample's confidential data.
 
-    Figures compare them with the distribution of a statistic over synthetic data sets; the papers do not define their sets.
+    Figures compare them with the distribution of a statistic over synthetic data sets; the papers do not define their data sets.
     """
     generator = Address.of(job.key, SAMPLE).generator("bootstrap")
     x = data.x[sample_place(data)] * job.unit

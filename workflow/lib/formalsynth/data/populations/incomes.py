@@ -18,7 +18,7 @@ TAIL = 50_000, 1.5
 def incomes(
     generator: np.random.Generator, n: int, *, zeros: Proportion = 0.1, low: Proportion = 0.25, tail: Proportion = 0.02
 ) -> Records:
-    """Incomes plus 1: a share ``zeros`` is 1, a share ``low`` is in a lower mode, ``tail`` is Pareto, and the rest in an upper mode.
+    """Incomes plus 1: a share ``zeros`` is 1, ``low`` is in a lower mode, ``tail`` is Pareto, and the rest is in an upper mode.
 
     Source: ours.
 

@@ -12,7 +12,7 @@ from formalsynth.displays.table import Table, table_kind
 
 STRICT = {f"strict_{kind}": kind for kind in LOSSES}
 COSTS = ("audited", "strict", "pure", "composed", *LOSSES, *STRICT)
-"""Rows with losses: at the first delta, at the last delta above 0, at 0, of several releases, and by kind of neighbour."""
+"""Rows with losses: at the first delta, at the last delta above 0, at delta 0, for several releases, and by kind of neighbour."""
 CLAIMS = ("claimed", "claimed_larger", "weight")
 """Rows with one number for each neighbour of a data set; the largest one is used."""
 SHOWN = ("attacked", "floor")

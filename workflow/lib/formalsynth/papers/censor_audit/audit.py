@@ -53,7 +53,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Loss:
-    """Privacy loss between two posteriors, each the larger of its two directions."""
+    """Privacy loss between two posteriors; each field is the larger value of the two directions."""
 
     support: float
     """Largest absolute log ratio of the densities over the support: the smallest epsilon of pure DP."""
@@ -100,7 +100,7 @@ def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float], r
 def product_grid(phi: Array, log_lambda: Array, priors: Mapping[str, float]) -> Grid:
     """Return a grid of equally spaced points, grouped by mean: (m * L,).
 
-    The prior of phi is uniform, and that of lambda falls in log lambda as ``exp(-lambda_shape log lambda)``.
+    The prior of phi is uniform, and the prior density of log lambda decreases as ``exp(-lambda_shape log lambda)``.
 
     Args:
         phi: (m,) means.

@@ -13,7 +13,7 @@ from formalsynth.papers.censor_audit.audit import Budget, Grid, beta_grid, log_l
 
 PRIOR, POSTERIOR, CENSORED = "prior", "posterior", "censored"
 POINTS, ACROSS = 201, 240
-"""Number of points of a curve, and of values of lambda at each point."""
+"""Number of points of a curve, and number of values of lambda at each point."""
 REACH = 6.0
 """Half-width of the curve in standard deviations of the posterior."""
 
@@ -45,7 +45,7 @@ def densities(run: Run, *, shape1: PositiveNumber, shape2: PositiveNumber) -> Ou
 
 
 def _density(grid: Grid, x: Array, arm: ChosenArm) -> tuple[float, float, Array, Array]:
-    """Mean and standard deviation of phi, and the points of its density: (m,) across and (m,) upwards."""
+    """Mean and standard deviation of phi, and the coordinates of its density curve: x (m,) and density (m,)."""
     if arm.name == PRIOR:
         across = np.linspace(0, 1, POINTS)
         return 0.5, float(np.sqrt(1 / 12)), across, np.ones(POINTS)

@@ -79,9 +79,10 @@ def neighbours(
     weights of Censor_w come from these in the same way: ``min(1, 0.95 Delta / risk)`` over the region of the posterior with
     min-max weights. The printed weights are the smallest risk divided by the record's risk.
 
-    Columns: for ``add_remove`` and ``replace_one``, the largest absolute log ratio over the prior's support, ``_region`` where
-    either posterior has ``share`` of its mass, and ``_delta`` at which (epsilon, delta)-DP holds with the claimed epsilon;
-    ``phi_mean`` and ``phi_sd`` of the posterior of the ``n - 1`` records.
+    Columns: ``add_remove`` and ``replace_one``, the largest absolute log ratios over the prior's support; the same with suffix
+    ``_region``, over the region where either posterior has ``share`` of its mass, and with suffix ``_delta``, the smallest
+    delta at which (epsilon, delta)-DP holds with the claimed epsilon; ``phi_mean`` and ``phi_sd``, of the posterior of the
+    ``n - 1`` records.
     """
     import pandas as pd
 
@@ -109,7 +110,7 @@ def _censoring(arm: ChosenArm) -> tuple[str, float]:
 
 
 def _weights(grid: Grid, data: Sequence[Array], share: float) -> Mapping[str, Sequence[Array]]:
-    """Weights of the records of every data set, by kind; the others have an additional last record compared with the first."""
+    """Weights of the records of every data set, by kind; all data sets but the first have an additional last record."""
     ones = [np.ones(len(x)) for x in data]
     risks = [_risks(grid, x, weights, share) for x, weights in zip(data, ones, strict=True)]
     min_max = [lipschitz_weights(risk) for risk in risks]

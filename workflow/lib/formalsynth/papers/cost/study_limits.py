@@ -1,4 +1,4 @@
-"""Limits of noisy tables: the expected error relative to that without privacy, from declarations and a guess only."""
+"""Limits of noisy tables: expected errors relative to those without privacy, from declarations and a guess only."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Case:
     def factor(self, n: int, epsilon: float) -> float:
         """Compute the standard error relative to that without privacy.
 
-        With several predictors it is pessimistic: the coefficient is estimated from the table of its own predictor only, with a
-        share of epsilon, and the other predictors count as residual variance. All tables together contain more information.
+        With several predictors, it is pessimistic: the coefficient is estimated from the table of its own predictor only, which
+        has a share of epsilon, and the other predictors add to the residual variance. All tables together contain more information.
         """
         declared = tabled(self.family)
         assert declared is not None
@@ -74,7 +74,7 @@ ARMS = {"tables": Arm("DP (add/remove)", "Noisy tables, without data.", Limit)}
 
 @study(arms=ARMS, data=lambda settings: "exact calculation without data")
 def limits(run: Run) -> Outcome:
-    """Error to expect with noisy tables relative to that without privacy: the column ``factor``, the same in every replicate.
+    """Compute the expected error with noisy tables relative to that without privacy: the column ``factor``, equal in all replicates.
 
     Raises:
         ValueError: there is no case with this number of parameters.

@@ -30,14 +30,14 @@ def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers |
         queries: (m, d).
         pool: (r, d) with more than k records.
         k: number of neighbours.
-        leave_out: (m,) record of the pool with which a query is not compared, such as the query itself if it is in the pool.
+        leave_out: (m,) position of the pool record with which a query is not compared, such as the query itself.
     """
     distances, index = nearest(queries, pool, k if leave_out is None else k + 1)
     return _mean(distances if leave_out is None else _without(distances, index, leave_out))
 
 
 def _without(distances: Array, index: Integers, leave_out: Integers) -> Array:
-    """Distances (m, k) to the nearest records except one record of the pool per query, given those to k + 1 records."""
+    """Distances (m, k) to the nearest records, without one record of the pool for each query, from those to k + 1 records."""
     out = index == leave_out[:, None]
     # If the record to leave out is not among the nearest, the last neighbour is dropped.
     out[~out.any(axis=1), -1] = True
@@ -164,7 +164,7 @@ def advantages_without_release(targets: Targets) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Members and non-members under several columns of weights: all input of an AUC except the scores."""
+    """Members and non-members under several columns of weights: all inputs of an AUC except the scores."""
 
     inside: Integers = field(repr=False)
     """(p,) positions of the members."""
@@ -182,7 +182,7 @@ class Comparison:
     It is reused because allocation takes longer than the computation.
     """
     beaten: Array = field(repr=False)
-    """(p, b) buffer for the weight of the non-members that each member beats."""
+    """(p, b) buffer for the total weight of the non-members with a lower score than each member."""
 
     @classmethod
     def of(cls, member: Mask, weights: Array) -> Comparison:
@@ -281,9 +281,9 @@ def attack_table(targets: Targets, comparisons: Sequence[Comparison], scores: Ma
 def advantage_limit(epsilon: float, delta: float) -> float:
     """Return the largest ``2 AUC - 1`` of any attack on an (epsilon, delta)-DP release (add/remove).
 
-    It holds for exchangeable members and non-members. If the member of a pair were not in the training records either, each
-    of the two would score higher half of the time; adding it changes the probability of either order at most as the guarantee
-    allows. A larger printed advantage cannot come from membership inference on the release only.
+    It holds for exchangeable members and non-members. If the member of a pair were not in the training records either, each of
+    the two would score higher half of the time; adding it to them changes the probability of either order by no more than the
+    guarantee allows. A larger printed advantage cannot come from membership inference on the release alone.
     """
     return min(math.expm1(epsilon) + 2 * delta, 1 - math.exp(-epsilon) * (1 - 2 * delta), 1.0)
 
@@ -291,7 +291,7 @@ def advantage_limit(epsilon: float, delta: float) -> float:
 def summarise(table: pd.DataFrame) -> dict[str, float]:
     """Compute the columns of a replicate's row: for each attack, overall, top decile and top/median ratio.
 
-    The median decile of the ratio is the median of the ten deciles' advantages (chosen: the paper does not define it).
+    The median in the ratio is that of the ten deciles' advantages (our choice: the paper does not define it).
     """
     columns: dict[str, float] = {}
     for attack, part in table.groupby("attack", sort=False):

@@ -1,7 +1,7 @@
 """The four data sets of the REPS paper (Section 7.2), by their names in config.
 
 Each function makes the :class:`~formalsynth.papers.reps.tables.Table` of a replicate. The bounds are declared here, from the
-meaning of each column; records outside them are refused.
+meaning of each column; records outside them are rejected.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def simulated(
 
     Args:
         generator: source of randomness.
-        folder: not used; an argument of every data set.
+        folder: not used; all data sets have this argument.
         n: number of records.
         outlier_share: share of outliers among the records; their number is rounded.
         separation: distance of each component from the origin, in each feature.
@@ -89,7 +89,7 @@ def breast_cancer(generator: np.random.Generator, folder: str | Path = "", *, bi
 
     Args:
         generator: chooses which features are binned.
-        folder: not used; an argument of every data set.
+        folder: not used; all data sets have this argument.
         binned: number of features that become categorical (3 in the paper).
         bins: number of categories of each, equally frequent (5 in the paper). Their edges are quantiles of the whole file, so
             they are outside any privacy budget.

@@ -68,7 +68,7 @@ def auroc_without_each(scores: Array, label: Integers) -> Array:
 
 
 def _beaten(scores: Array, others: Array) -> Array:
-    """Count the others that each score beats; ties count half."""
+    """Count the other scores that are lower than each score; ties count half."""
     ordered = np.sort(others)
     return (np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")) / 2
 
@@ -80,7 +80,7 @@ class ScorerQuality:
     spearman: float
     """Correlation of the scores with non-private outlierness."""
     recall: float
-    """Share of the most outlying records that are also among the highest scores."""
+    """Share of the most outlying records that also have the highest scores."""
 
 
 def scorer_quality(scores: Array, outlierness: Array, share: float = 0.1) -> ScorerQuality:

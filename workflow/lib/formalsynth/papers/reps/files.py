@@ -24,7 +24,7 @@ GERMAN_COLUMNS = (
     "foreign", "credit",
 )  # fmt: skip
 NEEDED: Mapping[str, tuple[str, ...]] = {"adult": ("adult_training", "adult_test"), "german": ("german_credit",)}
-"""Registered files that a data set needs; data sets that are not listed need none."""
+"""Registered files that each data set needs; data sets that are not listed need none."""
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
@@ -50,7 +50,7 @@ def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = "
 
 
 def _number(path: Path, name: str, names: Sequence[str], separator: str = ",") -> Array:
-    """Read one column of numbers (n,), without pandas: a plan reads the records of its scenarios."""
+    """Read one column of numbers (n,) without pandas, because a plan reads the records of its scenarios."""
     place = names.index(name)
     with open(path, newline="", encoding="utf-8") as file:
         return np.array([float(row[place]) for row in csv.reader(file, delimiter=separator, skipinitialspace=True) if row])

@@ -73,7 +73,7 @@ class ProtectedBounds:
     protected_epsilon: float = math.nan
     """Epsilon in the paper's accounting."""
     protected_epsilon_found: float = math.nan
-    """Epsilon if tau is computed without the record."""
+    """Epsilon if tau is recomputed without the record."""
 
 
 def protected_bounds(
@@ -81,7 +81,7 @@ def protected_bounds(
 ) -> ProtectedBounds:
     """Bounds of the most protected record.
 
-    NaN for a method without scores, and for shuffled weights, which do not protect particular records.
+    They are NaN for a method without scores, and for shuffled weights, which do not protect particular records.
     """
     chosen = METHODS[method]
     if released.scoring is None or chosen.shuffled:
@@ -206,7 +206,7 @@ def _quality(released: SyntheticRelease, targets: Targets) -> ScorerQuality:
 def _unaccounted_columns(
     prepared: Prepared, targets: Targets, method: str, released: SyntheticRelease, settings: ExperimentSettings
 ) -> Row:
-    """Columns on effects outside the accounting: the printed reference, added and removed records, and the choice of lam."""
+    """Columns for effects outside the accounting: the printed reference, added and removed records, and the choice of lam."""
     return {
         "advantage_without_release": abs(advantages_without_release(targets)[DECILES]),
         "joining_epsilon": _joining_epsilon(prepared, method, released),
@@ -225,7 +225,7 @@ def _joining_epsilon(prepared: Prepared, method: str, released: SyntheticRelease
 
 
 def _by_decile(bounds: InstanceBounds, released: SyntheticRelease, targets: Targets) -> pd.DataFrame:
-    """Columns by decile that all attacks share: per-instance epsilons, weights, and the advantage without a release."""
+    """Columns by decile that do not depend on the attack: per-instance epsilons, weights, and the advantage without a release."""
     rows, without_release = [], advantages_without_release(targets)
     for decile in range(DECILES + 1):
         chosen = targets.train_decile == decile if decile else np.ones(len(targets.train_decile), dtype=bool)

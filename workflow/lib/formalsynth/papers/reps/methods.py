@@ -1,6 +1,6 @@
 """Methods of the comparison: REPS, its ablations and its baselines (REPS paper, Section 7.3).
 
-One function makes the releases of all methods; a method defines its budget and its weights.
+One function makes the releases of all methods; each method defines its budget and its weights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def uniform_weights(
 def risk_weights(
     scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
 ) -> Array:
-    """Weights that fall with the score, by the weight map in the settings."""
+    """Weights that decrease with the score, by the weight map in the settings."""
     if settings.weight_map == "cap":
         return cap_weights(scores, threshold)
     return hinge_weights(scores, threshold, strength)
@@ -58,7 +58,7 @@ class Method:
     private: bool = True
     """True if noise is added."""
     split: bool = True
-    """True if synthesis has only its share of the budget."""
+    """True if synthesis uses only its share of the budget."""
     scored: bool = True
     """True if scores are released and used."""
     tuned: bool = False
@@ -66,12 +66,12 @@ class Method:
     shuffled: bool = False
 
     def exclusions(self, settings: ExperimentSettings) -> tuple[str, ...]:
-        """Quantities that the method computes from the records outside the budget."""
+        """Quantities that the method computes from the records without spending budget on them."""
         conditions = {
             "standardisation": settings.standardise == "training",
             "tau": self.scored and settings.threshold_from == "records",
             "lam": self.tuned and settings.weight_map == "hinge" and len(settings.strengths) > 1,
-            # For a neighbour, a different set of weights is permuted, so the weights of other records may change.
+            # On a neighbour, a different set of weights is permuted, so the weights of other records may change.
             "shuffled weights": self.shuffled,
         }
         return tuple(name for name, used in conditions.items() if used)

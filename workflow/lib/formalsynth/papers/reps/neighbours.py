@@ -18,7 +18,7 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.papers.reps.tables import Encoded
 
 _QUERIES = 48
-"""Number of queries per comparison with the pool; few queries have few categories, and their products stay in the cache."""
+"""Number of queries per comparison with the pool; so few queries have few categories, and their products fit into the cache."""
 _SPARE = 2
 """Number of candidates in addition to the neighbours, which makes rounding errors matter only rarely."""
 _ROUNDING = 2.0**-23
@@ -62,13 +62,13 @@ class _Pool:
     """Number of records of a group, for which the smallest product is computed first."""
     k: int
     columns: NDArray[np.float32] = field(repr=False)
-    """Buffer for the rows of ``products`` that a part needs; allocation would take a third of the time."""
+    """Buffer for the rows of ``products`` that a part needs; allocating it each time would take a third of the time."""
     buffer: NDArray[np.float32] = field(repr=False)
     """Buffer for the products of a part, (queries, groups * size)."""
 
     @classmethod
     def of(cls, records: Encoded, k: int) -> _Pool:
-        """Return the pool with its groups, whose size balances the work among groups and within the selected groups."""
+        """Return the pool with its groups, whose size balances the work on all groups and the work within the selected groups."""
         count, width = records.shape
         size = max(1, math.isqrt(count // (k + _SPARE)))
         products = np.zeros((width + 1, -(-count // size) * size), dtype=np.float32)

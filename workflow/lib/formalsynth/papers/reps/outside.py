@@ -1,8 +1,8 @@
 """Effects of a single record outside the budget of the accounting (erratum E8).
 
 The accounting of the REPS paper treats the standardisation, the threshold tau and lam as fixed, but each is computed from
-confidential records. Here, a record is added or removed and they are computed again, without noise. The distance by which
-the released sums move is compared with the distance for which the noise was calibrated.
+confidential records. Here, a record is added or removed, and they are recomputed, without noise. The distance by which the
+released sums move is compared with the distance for which the noise was calibrated.
 """
 
 from __future__ import annotations

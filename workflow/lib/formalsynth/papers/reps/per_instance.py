@@ -1,7 +1,7 @@
 """Per-instance privacy of a weighted Gaussian release (REPS paper, Section 6).
 
-A record's influence is the norm by which the released sums move when the record is replaced with the null record, in the
-units of ``sigma``. Its privacy loss on this data set is that of Gaussian noise with this sensitivity.
+A record's influence is the norm of the change in the released sums when the record is replaced with the null record, in units
+of ``sigma``. Its privacy loss on this data set is that of Gaussian noise with this sensitivity.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _smallest(ratio: Array, delta: float) -> Array:
             return np.asarray(gaussian_delta(1.0, ratio, epsilon) - delta)
 
         root = elementwise.find_root(excess, (np.zeros_like(high), high), args=(ratios,))
-        # The upper end of the bracket is never below the smallest epsilon.
+        # Use the upper end of the bracket, which is never below the smallest epsilon.
         epsilons[reaching] = np.max(root.bracket, axis=0)
     return epsilons[inverse]
 
@@ -73,7 +73,7 @@ def _smallest(ratio: Array, delta: float) -> Array:
 def composed_epsilon(influences: list[tuple[Array, float]], delta: float) -> Array:
     """Exact per-instance epsilon of several Gaussian releases with independent noise, at their common delta: (n,).
 
-    Gaussian releases compose to one whose squared sensitivity in units of noise is the sum, even if later ones depend on the
+    Gaussian releases compose to one whose squared sensitivity in units of noise is their sum, even if later ones depend on the
     output of earlier ones (Dong, Roth and Su 2022, Corollary 2). The result is at most the sum of the releases' epsilons
     with delta split among them (the paper's Corollary 1).
 

@@ -26,7 +26,7 @@ from formalsynth.papers.reps.weighting import choose_strength
 
 @dataclass(frozen=True)
 class Budget:
-    """Split of epsilon and delta. A sigma is 0 without noise, and NaN for a stage that the method lacks."""
+    """Split of epsilon and delta. A sigma is 0 if there is no noise, and NaN for a stage that the method does not have."""
 
     scoring_epsilon: float
     scoring_delta: float
@@ -135,7 +135,7 @@ class Replicate:
         return self._scorings[epsilon]
 
     def choice(self, epsilon: float) -> Choice:
-        """Choice of lam for REPS, which all methods with a lam use (as in the paper's tables)."""
+        """Choice of lam for REPS; all methods with a lam use the same one, as in the paper's tables."""
         if epsilon not in self._choices:
             self._choices[epsilon] = _choose(self, epsilon)
         return self._choices[epsilon]
@@ -193,7 +193,7 @@ def _score(replicate: Replicate, epsilon: float) -> Scoring:
 
 
 def _choose(replicate: Replicate, epsilon: float) -> Choice:
-    """Choose lam by validation; a candidate uses the noise and draws of its release, so the validated data are released."""
+    """Choose lam by validation; each candidate uses the noise and draws of its release, so the data that are released were validated."""
     prepared, settings = replicate.prepared, replicate.settings
     if len(settings.strengths) == 1:
         return Choice(settings.strengths[0])

@@ -53,7 +53,7 @@ class Marginals:
         return rarity
 
     def draw(self, generator: np.random.Generator, n: int) -> Integers:
-        """Cells of n records whose features are independent with the released frequencies."""
+        """Cells of n records, whose features are drawn independently with the released frequencies."""
         ends = np.split(np.exp(self.log_frequency), np.cumsum(self.sizes)[:-1])
         return np.column_stack([generator.choice(len(p), size=n, p=p / p.sum()) for p in ends])
 
@@ -69,7 +69,7 @@ def release_marginals(
         sizes: number of cells of each feature.
         sigma: noise standard deviation of a count; 0 for no noise.
         generator: source of the noise.
-        floor: smallest value of a noisy count, which gives an empty cell a finite score.
+        floor: smallest value of a noisy count, so an empty cell has a finite score.
         score: combination of the features into a score.
     """
     total = int(sum(sizes))

@@ -37,7 +37,7 @@ ARMS = {
 def protection(run: Run, *, dataset: DatasetName, settings: ExperimentSettings | None = None) -> Outcome:
     """Return the utility, attacks and per-instance bounds of each method, with details by outlier decile.
 
-    A replicate is one seed, with one split and the same streams for all methods and epsilons, which are therefore compared with
+    A replicate has one seed, one split, and the same streams for all methods and epsilons, which are therefore compared with
     equal noise and equal draws.
     """
     # Imported here so the plan can be read without pandas and scikit-learn.
@@ -62,7 +62,7 @@ def protection(run: Run, *, dataset: DatasetName, settings: ExperimentSettings |
 
 def _labelled(measured: Measured, replicate: int, synthesizer: str) -> tuple[dict[str, object], pd.DataFrame]:
     """Row and deciles of one method, with replicate and synthesizer."""
-    # In replicates.csv delta is the Lipschitz bound.
+    # In replicates.csv, the column delta is the Lipschitz bound.
     row = {("dp_delta" if name == "delta" else name): value for name, value in measured.row.items()}
     # The results over all records are in the row.
     deciles = measured.deciles[measured.deciles["decile"] > 0]

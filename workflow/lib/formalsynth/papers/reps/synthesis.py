@@ -60,7 +60,7 @@ def contributions(
         label: (n,) 0 or 1.
         levels: (q,) number of values of each categorical feature.
         clip: limit; numbers are clipped to ``[-clip, clip]``.
-        norm_share: bound of the moments' norm, relative to the largest possible norm; with 1 no record is scaled down.
+        norm_share: bound of the moments' norm, relative to the largest possible norm; with 1, no record is scaled down.
     """
     n, features = z.shape
     z = np.clip(z, -clip, clip)
@@ -91,7 +91,7 @@ def release_sums(records: Contributions, weights: Array, sigma: float, generator
     """Weighted sums by label (2, width), with Gaussian noise of ``sigma`` in units of the bounds; 0 for no noise.
 
     Raises:
-        ValueError: a weight is outside [0, 1], where the sensitivity does not hold.
+        ValueError: a weight is outside [0, 1], for which the sensitivity is not valid.
     """
     if not ((weights >= 0) & (weights <= 1)).all():
         raise ValueError("weights: allowed: numbers in [0, 1]")

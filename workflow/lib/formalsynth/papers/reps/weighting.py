@@ -28,7 +28,7 @@ def choose_strength(utility: Mapping[float, float], uniform: float, slack: float
     """Return the largest lam whose validation utility is within ``slack`` of uniform weights; the smallest lam if none is.
 
     The choice uses validation records and is outside the budget. The paper does not specify the choice if no candidate is
-    close enough; its tables print the smallest candidate for low utility.
+    close enough; if utility is low, its tables print the smallest candidate.
     """
     close = [strength for strength, value in utility.items() if value >= uniform - slack]
     return max(close, default=min(utility))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from formalsynth.core.words import GUARANTEES, METRICS, Words
 
 for _column, _words in {
-    "strength": Words("Strength lam", "The rate at which records at high risk lose weight; with 0 all weights are 1."),
+    "strength": Words("Strength lam", "The rate at which the weights of high-risk records decrease; with 0, all weights are 1."),
     "tstr": Words(
         "TSTR AUROC",
         "Train on synthetic, test on real: the AUROC on real records of a classifier trained on synthetic records. 0.5 is a coin "

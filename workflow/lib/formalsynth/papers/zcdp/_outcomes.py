@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 EXACT = "exact calculation without data"
-"""Words for the data of a study without randomness, for captions."""
+"""Description of the data in captions of a study without randomness."""
 
 
 def no_details() -> pd.DataFrame:
@@ -25,7 +25,7 @@ def no_details() -> pd.DataFrame:
 
 
 def ids_by_arm(run: Run) -> dict[str, str]:
-    """Map names of arms to ids of rows."""
+    """Map arm names to row ids."""
     return {arm.name: arm.id for arm in run.arms}
 
 

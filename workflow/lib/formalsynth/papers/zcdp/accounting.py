@@ -50,7 +50,7 @@ def epsilon_printed(rho: float, delta: float) -> float:
 def epsilon_renyi(rho: float, delta: float) -> float:
     """Return the best epsilon over all Renyi orders, valid for every rho-zCDP mechanism.
 
-    The minimum over alpha > 1 of ``rho alpha + log(1 - 1 / alpha) + (log(1 / delta) - log alpha) / (alpha - 1)``.
+    It is the minimum over alpha > 1 of ``rho alpha + log(1 - 1 / alpha) + (log(1 / delta) - log alpha) / (alpha - 1)``.
 
     Source: Canonne, Kamath and Steinke (2020), Section 2.3.
     """
@@ -82,11 +82,11 @@ CONVERSIONS: dict[str, Callable[[float, float], float]] = {
     "renyi": epsilon_renyi,
     "exact": epsilon_exact,
 }
-"""Conversions from (rho, delta) to epsilon, from the loosest to the tightest."""
+"""Functions that convert (rho, delta) to epsilon, from the loosest to the tightest."""
 
 
 def compose_approximate(parts: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """(epsilon, delta) of several mechanisms with independent noise on the same data: both add up (zcdp paper, Section 4.3)."""
+    """(epsilon, delta) of several mechanisms with independent noise on the same data: the sums of both (zcdp paper, Section 4.3)."""
     epsilons, deltas = zip(*parts, strict=True)
     return math.fsum(epsilons), math.fsum(deltas)
 

@@ -1,8 +1,8 @@
 """Synthesis of normal data with known variance, and inference with the combining rules T_f, T_s and T_PPD.
 
 The confidential data are n values clamped to ``[-d, d]`` with mean ``mean``. A synthesizer makes m data sets of n_syn values;
-the analyst knows the mean q of each set and its estimated variance u, and a combining rule gives an interval for the population
-mean. Replicates are always the first axis and have their own generators, so results do not depend on their grouping.
+the analyst knows the mean q of each data set and its estimated variance u, and a combining rule gives an interval for the population
+mean. Replicates are always the first axis and have their own generators, so results do not depend on how they are grouped.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SYNTHESES: dict[str, Synthesis] = {
 """Synthesizers of the zcdp paper, Sections 4.1 and 4.2, by id.
 
 Section 4.2 describes ``bayes`` and then, for the privacy loss, replaces it by ``bayes_one_step`` (erratum E11). The distribution
-of a record is equal under both, that of a data set is not: the combining rules of Section 3 hold for ``bayes`` only.
+of a record is the same under both, but that of a data set is not: the combining rules of Section 3 hold for ``bayes`` only.
 """
 
 

@@ -35,7 +35,7 @@ class DensityPainter(Painter[Density]):
     READING = "The area under each curve is 1"
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Add the points of the exact densities to the tidy table, if config asks for them."""
+        """Add the points of the exact densities to the tidy table, if config requests them."""
         import pandas as pd
 
         if not self.figure.exact:

@@ -1,4 +1,4 @@
-"""Frontiers: utility against the largest loss of the audit, or the guaranteed epsilon."""
+"""Frontiers: utility against the largest loss that the audit found, or against the guaranteed epsilon."""
 
 from __future__ import annotations
 

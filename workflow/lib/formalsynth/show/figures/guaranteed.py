@@ -35,7 +35,7 @@ CHARACTER = 0.08
 EDGE = 0.15
 """Distance of the strip from the right end of the epsilon range, relative to the width of that range."""
 TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
-"""Values that get a tick if they are in range, so all numbers of a frame have one style."""
+"""Values that get a tick if they are in range; with them, all numbers of a frame have the same style."""
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 PARAMETERS = {"epsilon": "ε"}
-"""Names of parameters whose values are written at points."""
+"""Displayed names of parameters whose values are written at points."""
 HEADINGS = {"audited": "weights recomputed", "held": "weights fixed"}
-"""Titles of frames that each show one column."""
+"""Titles of frames, by the column that they show."""
 PRINTED_FRAME, OURS = "as printed", "ours"
 """Titles of the frames if printed points have a separate frame."""
 DIFFERENCE = "difference in the same replicate"
@@ -44,7 +44,7 @@ SPREAD = 0.6
 NUMBERS_APART = 0.1
 """Minimum distance between numbered points, as a share of the ranges of all points."""
 REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewidth": 1.4, "zorder": 1.5}
-"""Look of the line that all synthesizers share."""
+"""Style of the line that all synthesizers share."""
 
 
 @painter("line")
@@ -240,5 +240,5 @@ def dodged(across: pd.Series, share: float, log: bool) -> pd.Series:
 
 
 def error_bars(error: pd.Series) -> pd.Series | None:
-    """Error bars; None if all errors are 0, as without repetition."""
+    """Error bars; None if all errors are 0, as with a single replicate."""
     return error if (error > 0).any() else None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GAP = 6
 """Distance between the last mark of a line and its name, in points."""
 RATE = -0.5
-"""Exponent of n in the standard deviation of values that contract."""
+"""Exponent of n in the standard deviation of contracting values."""
 NAMES = 6.0
 """Right end of the x axis, as a multiple of the largest sample size, to leave room for names."""
 

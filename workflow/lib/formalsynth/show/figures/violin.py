@@ -27,13 +27,13 @@ HALF = 0.4
 LEAST = 0.025
 """Half of the height of a violin at its thinnest point."""
 FEW = 30
-"""Number of values below which they are drawn as dots, without a density."""
+"""Number of values below which a row has dots and no density."""
 DOTS = 200
-"""Largest number of values that are also drawn as dots."""
+"""Largest number of values at which they are also drawn as dots."""
 TIED = 0.1
-"""Share of the most frequent value from which no density is drawn."""
+"""Share of values equal to the most frequent one, at and above which no density is drawn."""
 GRID = 40
-"""Number of grid steps between the smallest and the largest value below which values, such as integers, get no density."""
+"""Number of grid steps from the smallest to the largest value; with fewer steps, values such as integers get no density."""
 BINS = 36
 """Approximate number of bars across a frame, for rows without a density."""
 POINTS = 180
@@ -124,7 +124,7 @@ class ViolinPainter(FramedPainter[Violin]):
                 few[place] = row
             if "printed_low" in table:
                 printed_tick(axis, row.table, place, HALF)
-        self._dots(axis, few)  # all at once, because each swarm lays out the whole drawing
+        self._dots(axis, few)  # all in one call, because each swarm lays out the whole drawing
         confidential(axis, table, next((row.look.colour for row in rows if row.label == DATA), INK))
         axis.set_yticks(range(len(rows)), [row.label for row in rows])
         axis.tick_params(axis="y", length=0)
@@ -191,7 +191,7 @@ class ViolinPainter(FramedPainter[Violin]):
         return not len(place) or bool(place[0] <= sum(span) / 2)
 
     def _dots(self, axis: Axes, groups: dict[int, Row]) -> None:
-        """Draw a dot for each value of the rows at these places, without overlap."""
+        """Draw a dot for each value of these rows, without overlap; ``groups`` maps positions to rows."""
         import pandas as pd
         import seaborn
 
@@ -237,7 +237,7 @@ def _outline(values: Array) -> tuple[Array, Array]:
 
 
 def _bars(values: Array, span: tuple[float, float]) -> tuple[Array, Array, float]:
-    """Edges of the bars, half of their heights, and the gap between them as a share of their width.
+    """Edges of the bars, half of their heights, and the gaps between them as a share of their width.
 
     Bars are centred on integers if most values are integers, otherwise on the most frequent value.
 
