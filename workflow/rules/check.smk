@@ -1,4 +1,4 @@
-# Load the package, and check that the config file can be read: Snakemake, which reads it next, would use the last of two equal
+# Load the package, and check that the config file can be read. Snakemake reads it next, but silently uses the last of two equal
 # keys, and rarely names the file in its errors.
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ HOME = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve(
 LIBRARY = str(HOME / "workflow" / "lib")
 if LIBRARY not in sys.path:
     sys.path.insert(0, LIBRARY)
-# The papers in the working folder, otherwise those that come with the workflow.
+# The papers in the working folder, or if it has none, those supplied with the workflow.
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
 LACKING = "The package cannot be loaded ({}): is memory limited (ulimit -v), or the number of open files (ulimit -n)?"

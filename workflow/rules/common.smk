@@ -1,4 +1,4 @@
-# The plan, and functions of rules that need Snakemake; all others are in plan/jobs.py.
+# The plan, and the functions of rules that need Snakemake; all other functions are in plan/jobs.py.
 import functools
 import shlex
 import sys
@@ -43,7 +43,7 @@ PAGES = (
 )
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
 OWN_PROGRAMS = {name: str(path) for name, path in JOBS.own_programs.items()}
-# A source path is not converted to text: that would be the path of a temporary copy, which differs in every run.
+# A source path is not converted to text: the text would be the path of a temporary copy, which differs in every run.
 PROGRAMS = {name: OWN_PROGRAMS.get(name) or workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 
 
@@ -187,7 +187,7 @@ def announcement():
     return JOBS.announcement(duration(), versions)
 
 
-# Empty files would not be made again: Snakemake only compares times.
+# Check for empty files: Snakemake would not make them again, because it only compares times.
 try:
     check_filled([*JOBS.report_inputs(), *(path for jobs in JOBS.papers.values() for path in jobs.targets())])
     if Path(JOBS.results, "report", "index.html").exists():  # otherwise the report is written anyway

@@ -1,4 +1,4 @@
-# CmdStan and the Stan programs: found or installed once, compiled once.
+# CmdStan, which is found or installed once, and the Stan programs, which are compiled once.
 rule find_cmdstan:
     output:
         record=".cmdstan/cmdstan.json",
@@ -18,7 +18,7 @@ rule find_cmdstan:
 
 
 # All function files are inputs of every program, since there are few, and so is the main file linked to it. Their content, a
-# parameter of the job, decides whether to compile again: a checkout only changes times.
+# parameter of the job, decides whether to compile again; a checkout changes only their times.
 rule compile_program:
     input:
         code=lambda wildcards: ancient([PROGRAMS[wildcards.program], *FUNCTIONS, MAIN]),
@@ -74,7 +74,7 @@ rule check_program:
         "../scripts/check_program.py"
 
 
-# So is the user's own family, on a few records and with a short fit.
+# The user's own family is checked, too, on a few records and with a short fit.
 rule check_family:
     input:
         code=lambda wildcards: ancient(

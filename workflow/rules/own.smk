@@ -1,4 +1,4 @@
-# own: two targets for the study of a confidential file. Neither has output that Snakemake tracks: each runs whenever it is requested.
+# own: two targets for the study of a confidential file. Snakemake tracks no output of either: each runs whenever it is requested.
 rule validate:
     log:
         "<logs>/validate.log",

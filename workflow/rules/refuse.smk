@@ -1,4 +1,4 @@
-# refuse: figures, tables and whole folders that this run does not make; the run ends with a message about what it makes.
+# refuse: figures, tables and whole folders that this run does not make; the run ends with a message that lists what it makes.
 rule refuse:
     input:
         lambda wildcards: JOBS.refuse_path(wildcards.unmade),

@@ -1,5 +1,5 @@
-# report: static pages with all results of the run. The job itself looks up dates, commit and costs, so none of them causes the
-# report to be made again.
+# report: static pages with all results of the run. The job itself looks up dates, commit and costs, so a change in them does not
+# cause the report to be rebuilt.
 rule write_report:
     input:
         claims_by=[workflow.source_path("../scripts/judge_claims.py"), *JOBS.claim_sources()],
@@ -38,7 +38,7 @@ rule write_report:
         "../scripts/write_report.py"
 
 
-# share: the part of the report that may be sent to others, without anything made from unpublished data.
+# share: the part of the report that may be sent to others; it contains nothing made from unpublished data.
 use rule write_report as share with:
     output:
         index="<results>/share/index.html",

@@ -14,7 +14,7 @@ for key, display in [(key, display) for key, jobs in JOBS.papers.items() for dis
             f"logs/{SCALE}/show/{key}/{display.name}.log",
         benchmark:
             f"benchmarks/{SCALE}/show/{key}/figures/{display.name}.tsv"
-        # Jobs with the most figures first, so no long job is left for the end, when cores would be idle.
+        # Jobs with the most figures start first, so no long job is left for the end, when cores would be idle.
         priority: min(9, len(display.figures))
         localrule: True
         conda:
@@ -36,7 +36,7 @@ for key, display in [(key, display) for key, jobs in JOBS.papers.items() for dis
             "../scripts/show.py"
 
 
-# PDFs are for print. A PDF takes as long as the other files of its figure together, so it is only made on request.
+# PDFs are for print. A PDF takes as long as all other files of its figure, so it is made only on request.
 rule draw_pdf:
     input:
         code=lambda wildcards: ancient(paper(wildcards).pdf_job(wildcards.figure).code),

@@ -201,7 +201,7 @@ def _chain(names: Sequence[str], values: Array, parameters: Sequence[str]) -> Ch
 
 
 def shaped(values: Array, last: str) -> Array:
-    """Reshape values (S, elements), first index fastest, to the shape of a variable with the last element ``last``: ``name.i.j``."""
+    """Reshape values (S, elements), first index fastest, to the shape of a variable with last element ``last``, ``name.i.j``."""
     shape = [int(index) for index in last.split(".")[1:]]
     return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))
 

@@ -36,7 +36,7 @@ class Case:
         """Compute the standard error relative to that without privacy.
 
         With several predictors, it is pessimistic: the coefficient is estimated from the table of its own predictor only, which
-        has a share of epsilon, and the other predictors add to the residual variance. All tables together contain more information.
+        has a share of epsilon, and other predictors add to the residual variance. All tables together contain more information.
         """
         declared = tabled(self.family)
         assert declared is not None
@@ -74,7 +74,7 @@ ARMS = {"tables": Arm("DP (add/remove)", "Noisy tables, without data.", Limit)}
 
 @study(arms=ARMS, data=lambda settings: "exact calculation without data")
 def limits(run: Run) -> Outcome:
-    """Compute the expected error with noisy tables relative to that without privacy: the column ``factor``, equal in all replicates.
+    """Compute the expected error with noisy tables relative to that without privacy: column ``factor``, equal in all replicates.
 
     Raises:
         ValueError: there is no case with this number of parameters.

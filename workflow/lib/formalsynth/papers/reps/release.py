@@ -193,7 +193,7 @@ def _score(replicate: Replicate, epsilon: float) -> Scoring:
 
 
 def _choose(replicate: Replicate, epsilon: float) -> Choice:
-    """Choose lam by validation; each candidate uses the noise and draws of its release, so the data that are released were validated."""
+    """Choose lam by validation; each candidate uses the noise and draws of its release, so the released data are validated."""
     prepared, settings = replicate.prepared, replicate.settings
     if len(settings.strengths) == 1:
         return Choice(settings.strengths[0])

@@ -86,7 +86,7 @@ CONVERSIONS: dict[str, Callable[[float, float], float]] = {
 
 
 def compose_approximate(parts: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """(epsilon, delta) of several mechanisms with independent noise on the same data: the sums of both (zcdp paper, Section 4.3)."""
+    """(epsilon, delta) of several mechanisms with independent noise on the same data: both add up (zcdp paper, Section 4.3)."""
     epsilons, deltas = zip(*parts, strict=True)
     return math.fsum(epsilons), math.fsum(deltas)
 

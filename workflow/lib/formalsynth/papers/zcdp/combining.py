@@ -1,7 +1,7 @@
 """Synthesis of normal data with known variance, and inference with the combining rules T_f, T_s and T_PPD.
 
-The confidential data are n values clamped to ``[-d, d]`` with mean ``mean``. A synthesizer makes m data sets of n_syn values;
-the analyst knows the mean q of each data set and its estimated variance u, and a combining rule gives an interval for the population
+The confidential data are n values clamped to ``[-d, d]`` with mean ``mean``. A synthesizer makes m data sets of n_syn values; the
+analyst knows the mean q of each data set and its estimated variance u, and a combining rule gives an interval for the population
 mean. Replicates are always the first axis and have their own generators, so results do not depend on how they are grouped.
 """
 

@@ -55,14 +55,14 @@ def simulated_means(
 ) -> pd.DataFrame:
     """Simulate means and privacy losses of one release over repetitions.
 
-    Every synthetic record is drawn; there are as many as :func:`formalsynth.papers.zcdp.accounting.n_syn_plugin` allows.
+    Every synthetic record is drawn: as many as :func:`formalsynth.papers.zcdp.accounting.n_syn_plugin` allows.
 
     Args:
         setting: the release.
         rho: privacy loss of plug-in synthesis and of the Gaussian mechanism.
         source: id in :data:`SOURCES`.
         generators: one for each repetition.
-        mean: mean of the confidential data in all repetitions; the mean of the neighbour is larger by ``2 d / n``.
+        mean: mean of the confidential data in all repetitions; the mean of the neighbour's data is larger by ``2 d / n``.
 
     Returns:
         Columns replicate, source, records (0 for a mean with noise), value, loss (with expectation rho) and synthetic_variance

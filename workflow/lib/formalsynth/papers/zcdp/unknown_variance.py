@@ -60,8 +60,8 @@ def variance_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> fl
     """Return the bound on the loss through the synthetic variance, exactly as printed (zcdp paper, Section 4.3).
 
     It has two errors. The neighbour's rate contains ``2 s^2 +- (2d)^2/n``, which is half the step of the variance (erratum E3).
-    The term for the falling variance has the slope's sign for the rising one, so two terms that should nearly cancel add up
-    (erratum E9). The bound is infinite if the printed logarithm does not exist.
+    In the term for the decreasing variance, the slope has the sign for the increasing one, so two terms that should nearly
+    cancel add up (erratum E9). The bound is infinite if the printed logarithm does not exist.
 
     Args:
         setting: the release; replace-one, sensitivity (2d)^2/n of the sample variance.
@@ -100,7 +100,7 @@ def variance_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> floa
 def variance_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
     """Return the smallest delta for the synthetic variance at ``epsilon``: the exact curve of the two Gamma distributions.
 
-    The maximum over both neighbours ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
+    It is the maximum over both neighbours ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
     """
     if setting.variance_sensitivity >= setting.variance:
         return 1.0
@@ -140,7 +140,7 @@ def _percentile_epsilon(setting: Setting, n_syn: float, delta: float, step: floa
 
 
 def mean_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
-    """Epsilon of the synthetic mean as printed: rho for known variance with s^2 in its place, converted as printed.
+    """Epsilon of the synthetic mean as printed: rho for known variance, with s^2 as that variance, converted as printed.
 
     Neighbours also differ in s^2, so the mean is not a Gaussian mechanism and no rho exists: the Renyi divergence is infinite
     from order ``n s^2 / (2d)^2`` on (erratum E10); see :func:`mean_epsilon_curve`. Arguments as for the printed variance bound.
@@ -160,7 +160,7 @@ def mean_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
 def mean_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
     """Return the smallest delta for the synthetic mean at ``epsilon`` when neighbours differ in mean and in variance.
 
-    The exact curve of two normal distributions whose means differ by 2d/n: the maximum over equal variances and
+    It is the exact curve of two normal distributions whose means differ by 2d/n: the maximum over equal variances and
     ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
     """
     if setting.variance_sensitivity >= setting.variance:

@@ -22,7 +22,7 @@ for _column, _words in {
     METRICS.add(_column, _words, __name__)
 
 for _kind, _meaning in {
-    "zCDP": "Zero-concentrated differential privacy: its budget is rho, from which (ε, δ) pairs follow.",
+    "zCDP": "Zero-concentrated differential privacy: its budget is rho, from which (ε, δ) pairs are computed.",
     "(eps, delta)-DP": "Differential privacy whose factor exp(ε) may fail with probability δ.",
     "(eps, delta)-DP, local to s^2": "An (ε, δ) at this data set's variance s²; it may be larger at another variance.",
 }.items():
