@@ -72,7 +72,7 @@ def _algorithm(mbi: Any, name: str) -> Any:
 
 
 def _values(levels: Levels, drawn: pd.Series, generator: np.random.Generator) -> pd.Series:
-    """Draw values within drawn levels, as in a release; the level after the last one stands for a missing value."""
+    """Draw values within drawn levels, as in a release; the level after the last one means a missing value."""
     place = drawn.to_numpy(dtype=int)
     there, place = place < len(levels), np.minimum(place, len(levels) - 1)
     share, counts = generator.random(len(place)), np.bincount(place[there], minlength=len(levels)) / max(there.sum(), 1)

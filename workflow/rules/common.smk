@@ -106,7 +106,7 @@ def every_batch(name):
 
 
 def is_batch(study):
-    """Return an input function without files that refuses a batch missing from the plan."""
+    """Return an input function that returns no files, but raises an error for a batch that is not in the plan."""
 
     def no_files(wildcards):
         scenario(wildcards).check_batch(wildcards.batch, study)

@@ -17,8 +17,8 @@ rule find_cmdstan:
         "../scripts/find_cmdstan.py"
 
 
-# All function files are inputs of every program, since there are few, and so is the main file linked to it. Their content, a
-# parameter of the job, decides whether to compile again; a checkout changes only their times.
+# All function files are inputs of every program, since there are few, and so is the main file linked to it. Their content, which
+# is a parameter of the job, decides whether to compile again, not their times, which a checkout changes.
 rule compile_program:
     input:
         code=lambda wildcards: ancient([PROGRAMS[wildcards.program], *FUNCTIONS, MAIN]),

@@ -1,4 +1,4 @@
-"""Chains run again on neighbouring data sets, with exact posteriors instead of the sampler where a family has them.
+"""Chains run again on neighbouring data sets, with exact posteriors instead of the sampler if the family has them.
 
 The engine recomputes everything that depends on the data: risks, weights, searched parameters, thresholds. All data sets of a
 replay use the same random numbers (common random numbers), unless the caller asks for another stream.
@@ -44,9 +44,9 @@ class Outcome:
     known: Array | None
     """(n,) share of predicted values outside each record's sensitive range; None for a mechanism without ranges."""
     draws: Draws | None
-    """S draws; only for parents and where bounds were requested."""
+    """S draws; only for parents, and for outcomes with requested bounds."""
     bounds: Bounds | None
-    """Lipschitz bounds of the records of the data set; only where there are draws."""
+    """Lipschitz bounds of the records of the data set; only if there are draws."""
     counts: DiscreteLaplaceCounts | None = None
     """Counts of a private first stage, before their noise."""
 

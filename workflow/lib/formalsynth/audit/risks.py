@@ -95,7 +95,7 @@ class BetaPopulation(RiskPopulation):
         return BetaData(np.log(first) - log_sum, np.log(second) - log_sum)
 
     def log_tail(self, risk: float) -> float:
-        """Log tail probability from both ends; the density falls from infinity at 0 to 0 at 1."""
+        """Log tail probability from both ends; the density decreases from infinity at 0 to 0 at 1."""
         low = self._where(risk)
         high = self._where(-risk)
         return math.log(special.betainc(0.5, 3.0, special.expit(low)) + special.betainc(3.0, 0.5, special.expit(-high)))

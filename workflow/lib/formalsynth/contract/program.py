@@ -266,7 +266,7 @@ def _with_others(checked: Checked, records: Records, i: int) -> Iterator[Records
 
 
 def _changed(checked: Checked, records: Records, n: int) -> Records:
-    """Make n other records, with predictors closer to 0, so that a program that accepts the first ones does not overflow."""
+    """Make n other records, with predictors closer to 0, so a program that accepts the given records does not overflow."""
     generator, design = np.random.default_rng(SEED + 1), records.design[np.arange(n) % len(records)]
     nearer = np.column_stack([design[:, :1], generator.uniform(0, 0.9, (n, 1)) * design[:, 1:]])
     return replace(made_up(checked.use, checked.whole, n, SEED + 1), design=nearer)

@@ -36,5 +36,5 @@ class Walk:
         return False
 
     def missed(self, epsilon: float) -> str:
-        """Return the message for a search that used up its steps, the last of which gave this epsilon."""
+        """Return the message for a search that used up its steps; ``epsilon`` is that of the last step."""
         return f"epsilon {epsilon:.3f} is not within reach of {self._target:.3f}"

@@ -44,7 +44,7 @@ class CountFamily(ABC):
         """Random counts."""
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """Log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u), each of which selects one of them."""
+        """Log-likelihood of the u distinct records (S, u), and rows (n, u) of zeros and a single 1 that selects one of them."""
         first, inverse, _ = grouped(np.column_stack([records.x, records.design]))
         distinct = records.take(first)
         selects = in_groups(np.ones((len(inverse), 1)), inverse, len(first))
@@ -69,7 +69,7 @@ class CountFamily(ABC):
         return result
 
     def _tail_sum(self, start: Array, step: Array, width: Array, arguments: list[Array]) -> Array:
-        """Log of the sum of the probabilities from ``start``, where they are largest, outwards."""
+        """Log of the sum of the probabilities from ``start``, at which they are largest, outwards."""
         total = self.log_probability(start, *arguments)
         active, k = np.flatnonzero((width > 0) & np.isfinite(total)), 0
         while len(active):

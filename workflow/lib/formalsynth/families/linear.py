@@ -141,7 +141,7 @@ class LinearFamily:
         return np.hstack([draws["beta"] * precision, precision])
 
     def of_natural(self, natural: Array) -> Draws:
-        """Inverse of :meth:`natural`; sigma is NaN where the precision is negative."""
+        """Inverse of :meth:`natural`; sigma is NaN if the precision is negative."""
         return {"beta": natural[:, :-1] / natural[:, -1:], "sigma": natural[:, -1] ** -0.5}
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:

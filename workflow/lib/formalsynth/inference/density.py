@@ -210,7 +210,7 @@ class TablesDensity:
         return np.asarray((eta - excess) * at - excess / spread + np.cumsum(np.log1p(spread * other), axis=2))
 
     def log_density(self, points: Array) -> Array:
-        """Log density (S,) up to a constant; -inf where it cannot be computed.
+        """Log density (S,) up to a constant; -inf if it cannot be computed.
 
         Raises:
             ValueError: the family's prior has hyperparameters.

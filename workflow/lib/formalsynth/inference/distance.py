@@ -26,7 +26,7 @@ from formalsynth.core.tables import BETA, BETA_REGRESSION, GAMMA, NORMAL, POISSO
 FINE = 50
 """Number of parts of 1 / K to which shares of counts are rounded."""
 STEP = 0.1
-"""Step of the grid to which linear predictors are rounded where the outcome is not a shifted variable; larger for wide boxes."""
+"""Step of the grid to which linear predictors are rounded if they do not merely shift the outcome; larger for wide boxes."""
 MOST_STEPS = 400
 """Largest number of steps of that grid."""
 LARGEST_COUNT = 1e300
@@ -170,7 +170,7 @@ class Distance:
         steps = min(math.ceil((self.reach[1] - self.reach[0]) / STEP - 1e-9), MOST_STEPS)
         grid = np.linspace(*self.reach, steps + 1)
         quantile, part = self._quantiles(grid, spread)
-        # units up to a count minus those of the outcome: a count below the quantile gets a full share, the quantile its part
+        # difference in units: a count below the quantile has a full share, a count equal to it the quantile's part
         upto, own = quantile * unit + part, outcome * unit
         if self.kind == BETA_REGRESSION:
             return lambda predictor: ((outcome <= table[_nearest(grid, predictor)]) * unit for table in quantile)

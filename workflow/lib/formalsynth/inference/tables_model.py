@@ -163,7 +163,7 @@ def _likelihood(small: Integers, large: Integers, polynomials: Array, whiten: Ar
 
 
 def small_cells(noisy: Array, scale: float) -> NDArray[np.bool_]:
-    """Mask (cells,) of the cells whose noisy count gets the exact likelihood."""
+    """Mask (cells,) of the cells whose noisy count has the exact likelihood."""
     return (noisy <= _most_small(scale)) & (scale <= LARGEST_SCALE)
 
 

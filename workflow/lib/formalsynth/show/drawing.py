@@ -140,7 +140,7 @@ def bar_mark(words: str, marker: Literal["|", "_"]) -> Line2D:
 
 
 def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
-    """Add a legend below the frames, where it hides nothing; a legend with markers only is ordered row by row."""
+    """Add a legend below the frames, so it hides nothing; a legend with markers only is ordered row by row."""
     if handles:
         lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
         in_lines = [handle for column in range(across) for handle in handles[column::across]]  # legends fill column by column

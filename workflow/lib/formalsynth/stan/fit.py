@@ -1,4 +1,4 @@
-"""Result of a fit, in a separate module so that later steps do not depend on the sampling code."""
+"""Result of a fit, in a separate module, so later steps do not depend on the sampling code."""
 
 from __future__ import annotations
 

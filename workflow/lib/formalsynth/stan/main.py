@@ -34,7 +34,7 @@ def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
     """
     source = folder / SOURCE.name
     shutil.copyfile(SOURCE, source)
-    # Older than its object, so that make does not rebuild the object.
+    # The source must be older than its object, or make would rebuild the object.
     os.utime(source, (0, 0))
     variables = {"CMDSTAN_MAIN": str(source)}
     settings = [f"{name}={value}" for name, value in variables.items()]

@@ -74,7 +74,7 @@ def run_batch(job: BatchJob, folder: Path, executable: Path, public: Sequence[Pa
 
 @dataclass(frozen=True)
 class _Batch:
-    """The files kept for a batch."""
+    """Stored results of a batch, one file or more for each part."""
 
     folder: Path
     executable: Path
@@ -124,7 +124,7 @@ class _Batch:
 
 
 def _origin(job: SimulateJob | FitJob | MeasureJob | AuditJob, step: str, *inputs: str) -> str:
-    """Return the specification of a kept file: input of its job, code of its step and modules, and digests of input files."""
+    """Return the specification of a stored file: input of its job, code of its step and modules, and digests of input files."""
     code = code_digest(sources(f"formalsynth.steps.{step}", *job.modules))
     return specification(job.digest(), [code, *inputs])
 

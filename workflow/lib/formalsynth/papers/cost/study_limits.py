@@ -74,7 +74,7 @@ ARMS = {"tables": Arm("DP (add/remove)", "Noisy tables, without data.", Limit)}
 
 @study(arms=ARMS, data=lambda settings: "exact calculation without data")
 def limits(run: Run) -> Outcome:
-    """Compute the expected error with noisy tables relative to that without privacy: column ``factor``, equal in all replicates.
+    """Error expected with noisy tables, relative to that without privacy: the column ``factor``, the same in every replicate.
 
     Raises:
         ValueError: there is no case with this number of parameters.

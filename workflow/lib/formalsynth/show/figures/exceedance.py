@@ -50,7 +50,7 @@ class ExceedingPainter(Painter[Exceeding]):
             ticks_at(axis.xaxis, table["n"])
 
     def _line(self, axis: Axes, table: pd.DataFrame, columns: tuple[str, str], id: str) -> None:
-        """Draw the shares of one synthesizer, with its markers beside those of the others."""
+        """Draw the shares of one synthesizer, with its markers next to those of the others."""
         place, look = line_place(self.display, id), self.display.looks[id]
         loss, claim = columns
         shares = {n: exceedance(part[loss].to_numpy(), part[claim].to_numpy()) for n, part in by_number(table, "n")}
