@@ -42,7 +42,7 @@ def main() -> int:
     given = parser.parse_args()
     for names, known in ((given.tasks, tasks()), (given.mechanisms, competitors())):
         if unknown := set(names) - set(known):
-            parser.error(f"unknown: {', '.join(sorted(unknown))}; allowed: {', '.join(known)}")
+            parser.error(f"given {', '.join(sorted(unknown))}; allowed: {', '.join(known)}")
     chosen = [task for name, task in tasks().items() if not given.tasks or name in given.tasks]
     mechanisms = {name: entry for name, entry in competitors().items() if not given.mechanisms or name in given.mechanisms}
     for task in chosen:

@@ -167,7 +167,7 @@ def test_the_command_writes_a_tidy_table(command, tmp_path):
 def test_unknown_names_are_refused(command, capsys):
     with pytest.raises(SystemExit):
         command("--tasks", "betas")
-    assert "there is no betas; allowed: beta, lognormal" in capsys.readouterr().err
+    assert "given betas; allowed: beta, lognormal" in capsys.readouterr().err
 
 
 @pytest.mark.stan
