@@ -378,9 +378,7 @@ def spent_elsewhere(folder: Path) -> list[str]:
     elsewhere = math.fsum(spent(_releases(other)) for other in book.others.values())
     total = elsewhere + spent(_releases(entries))
     budget = max([number for ledger in (entries, *book.others.values()) for number in _budgets(ledger)], default=math.inf)
-    beyond = (
-        f"All together {total:g}, MORE THAN THE BUDGET of {budget:g}: a ledger was lost, or an older copy restored."
-    )
+    beyond = f"All together {total:g}, MORE THAN THE BUDGET of {budget:g}: a ledger was lost, or an older copy restored."
     return [
         *([f"Other ledgers of the same rows: epsilon {elsewhere:g}, which counts here, too."] * (elsewhere > 0)),
         *([beyond] * (total > budget + TINY)),

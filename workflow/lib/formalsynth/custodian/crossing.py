@@ -222,6 +222,10 @@ class Declarations(Model):
         return self.fitted or self.family is None
 
 
+TIMES = 4
+"""Number of times that a crossing may be larger than files that people write by hand: it has up to 100,000 numbers."""
+
+
 def text_of(model: Crossing | Declarations) -> str:
     """Write a crossing or declarations as YAML: a line for each number or row of a table."""
     return _written(model.model_dump(mode="json", by_alias=True, exclude_none=isinstance(model, Declarations)))
@@ -257,8 +261,8 @@ def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
         DataError: a file is missing, damaged, or not one that the confidential side writes.
     """
     try:
-        crossing = validated(Crossing, load_yaml(folder / CROSSING), folder / CROSSING)
-        declarations = validated(Declarations, load_yaml(folder / DECLARATIONS), folder / DECLARATIONS)
+        crossing = validated(Crossing, load_yaml(folder / CROSSING, TIMES), folder / CROSSING)
+        declarations = validated(Declarations, load_yaml(folder / DECLARATIONS, TIMES), folder / DECLARATIONS)
         for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
             if text_of(model).encode() != (folder / name).read_bytes():  # compared as text, different line ends would be equal
                 raise DataError(f"{folder / name}: has content that its fields do not explain: comments, spaces or other marks")

@@ -30,13 +30,17 @@ SETS = 5
 """Default number of synthetic sets in a draft."""
 
 
+JOINERS = "\u200c\u200d"
+"""Marks between letters of Persian and of Indian languages, which are written without a space."""
+
+
 def _printable(text: str) -> str:
     """Return a name or category unchanged, if it cannot end a line of a text or of a program.
 
     Raises:
         ValueError: it has a line break or another control character.
     """
-    if not all(character.isprintable() or unicodedata.category(character) == "Zs" for character in text):  # no-break spaces
+    if not all(character.isprintable() or unicodedata.category(character) == "Zs" or character in JOINERS for character in text):
         raise ValueError("Input should have no line break and no other control character")
     return text
 
@@ -50,13 +54,21 @@ Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy"
 
 
 def _one_line(text: str) -> str:
-    """Join a text into one line: in a release a line break could end a heading or a paragraph."""
+    """Join a text into one line: in a release a line break could end a heading or a paragraph.
+
+    Raises:
+        ValueError: it is empty.
+    """
+    if not text.split():
+        raise ValueError("Input should have at least 1 character")
     return " ".join(text.split())
 
 
-Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line), AfterValidator(_printable)]
+Line = Annotated[str, AfterValidator(_one_line), AfterValidator(_printable)]
 
 
+LARGEST_EPSILON = 10_000.0
+"""Largest epsilon that may be declared: far beyond it, noise would be 0."""
 LARGEST = 1e100
 """Largest bound that may be declared; ratios and differences of such bounds are finite, too."""
 
@@ -369,11 +381,11 @@ class ReleaseConfig(Model):
         le=10_000_000,
         description="Rows of each set, chosen without the file; required where neighbours is add_remove or rows are dropped.",
     )
-    predictors_epsilon: Annotated[float, Field(ge=1e-4, allow_inf_nan=False)] | None = Field(
+    predictors_epsilon: Annotated[float, Field(ge=1e-4, le=LARGEST_EPSILON)] | None = Field(
         None, description="Budget of the noisy table of the synthesized predictors."
     )
     ceiling: float = Field(
-        ge=1e-4, allow_inf_nan=False, description="Largest epsilon that this release may claim; the release states it."
+        ge=1e-4, le=LARGEST_EPSILON, description="Largest epsilon that this release may claim; the release states it."
     )
     budget: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together.")
     accept_refuted: bool = Field(

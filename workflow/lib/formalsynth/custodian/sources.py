@@ -38,6 +38,7 @@ from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import FITTED, RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import Crossed, MadeUpOutcomes
+from formalsynth.custodian.tables import check_numbers
 from formalsynth.plan.messages import refusal
 from formalsynth.runtime.files import checksum
 
@@ -129,6 +130,7 @@ def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
         raise refusal(declared.folder / SCHEMA, f"columns.{kept[0]}.release", schema.columns[kept[0]].release, allowed)
     check_rows_declared(schema, config)
     check_analyses(schema, config.analyses)
+    check_numbers(schema)
     public = Declarations(
         name=declared.name, schema=schema.public, release=config, mechanism=TABLES, guarantee=RELEASE_KIND[schema.neighbours],
         parameters={"epsilon": config.ceiling}, claim=config.ceiling,

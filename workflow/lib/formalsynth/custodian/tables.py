@@ -18,6 +18,7 @@ import numpy as np
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.private import discrete_laplace_variance
+from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import Part, noise_reason
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
 from formalsynth.custodian.margins import inside_levels, shares_of
@@ -37,6 +38,8 @@ Drawn = Mapping[str, tuple[Integers, Array]]
 Shares = Mapping[str, Array]
 POOL = 20_000
 """Rows of the model from which the weights of rows are computed."""
+MOST_OF_PAIR, MOST_NUMBERS = 10_000, 40_000
+"""Largest number of noisy numbers of a pair, which takes an hour beyond it, and of a release."""
 SPARE, BLOCK = 2, 50_000
 """Number of rows drawn for each row that is chosen by weight, and number of rows chosen at a time."""
 
@@ -72,6 +75,33 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
         _pair(schema, variables[first], variables[second], products(scores[first], scores[second]), of_pair, noise)
         for first, second in pairs
     )
+
+
+def check_numbers(schema: PublicSchema) -> None:
+    """Check that the declared columns and pairs do not need too many noisy numbers.
+
+    Raises:
+        DataError: they do.
+    """
+    sizes, levels_of_all = {}, 0
+    for name, levels in _columns(schema).items():
+        missing = schema.columns[name].may_be_missing
+        levels_of_all += len(levels) + missing
+        sizes[name] = 1 if levels.ordered else len(levels)
+        if (kinds := len(levels.runs) + missing) > 1:
+            sizes[name + KIND] = 1 if kinds == 2 else kinds
+    numbers = {pair: sizes[pair[0]] * sizes[pair[1]] for pair in _pairs(schema, list(sizes))}
+    (first, second), largest = max(numbers.items(), key=lambda item: item[1], default=(("", ""), 0))
+    if largest > MOST_OF_PAIR:
+        raise DataError(
+            f"schema.yaml: pairs: {first} with {second}: needs {largest} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
+            "categories, declare them as ordered if they are, or leave the pair out"
+        )
+    if (together := levels_of_all + sum(numbers.values())) > MOST_NUMBERS:
+        raise DataError(
+            f"schema.yaml: columns and pairs: need {together} noisy numbers; allowed: at most {MOST_NUMBERS}: declare fewer pairs, "
+            "bins or categories"
+        )
 
 
 def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float, noise: Noise | None) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,22 +56,25 @@ class _KeysOnce(Composer):
 class _Bounded(Composer):
     """YAML composer that refuses files whose aliases expand beyond any size that people write by hand."""
 
+    largest: int
+    """Largest number of values."""
+
     def get_single_node(self) -> yaml.Node | None:
         node: yaml.Node | None = super().get_single_node()
         if node is not None:
-            _written_out(node, {})
+            _written_out(node, {}, self.largest)
         return node
 
 
-def _written_out(node: yaml.Node, known: dict[int, int]) -> int:
+def _written_out(node: yaml.Node, known: dict[int, int], largest: int) -> int:
     """Return the number of values in a node with its aliases expanded; ``known`` contains the nodes already counted."""
     if id(node) not in known:
-        known[id(node)] = LARGEST + 1  # a node inside itself would never end
+        known[id(node)] = largest + 1  # a node inside itself would never end
         parts = node.value if isinstance(node, yaml.SequenceNode) else []
         parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else parts
-        known[id(node)] = 1 + sum(_written_out(part, known) for part in parts)
-    if known[id(node)] > LARGEST:
-        problem = f"with its aliases expanded, this has more than {LARGEST} values"
+        known[id(node)] = 1 + sum(_written_out(part, known, largest) for part in parts)
+    if known[id(node)] > largest:
+        problem = f"with its aliases expanded, this has more than {largest} values"
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     return known[id(node)]
 
@@ -86,9 +90,10 @@ class _Loader(_Bounded, _KeysOnce, _FastLoader):
         for first, known in _FastLoader.yaml_implicit_resolvers.items()
     }
 
-    def __init__(self, stream: IO[str]) -> None:
+    def __init__(self, stream: IO[str], largest: int = LARGEST) -> None:
         _FastLoader.__init__(self, stream)
         Composer.__init__(self)
+        self.largest = largest
 
 
 def _refuse(loader: _Loader, node: yaml.Node) -> None:
@@ -101,8 +106,8 @@ for _tag in REFUSED:
     _Loader.add_constructor(_tag, _refuse)
 
 
-def check_size(path: Path) -> Path:
-    """Return a path if its file has a size that people write by hand.
+def check_size(path: Path, times: int = 1) -> Path:
+    """Return a path if its file has a size that people write by hand, or so many times that size.
 
     Raises:
         ConfigError: it is a pipe or a device, or too large.
@@ -110,20 +115,24 @@ def check_size(path: Path) -> Path:
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ConfigError(f"{path}: (whole file): is a pipe or a device; allowed: a file")
-    if path.stat().st_size > LONGEST:
-        raise ConfigError(f"{path}: (whole file): has {path.stat().st_size} bytes; allowed: at most {LONGEST}")
+    if path.stat().st_size > times * LONGEST:
+        raise ConfigError(f"{path}: (whole file): has {path.stat().st_size} bytes; allowed: at most {times * LONGEST}")
     return path
 
 
-def load_yaml(path: Path) -> Mapping[Any, Any]:
+def load_yaml(path: Path, times: int = 1) -> Mapping[Any, Any]:
     """Read a YAML file of keys and values.
+
+    Args:
+        path: the file.
+        times: number of times that it may be larger than files that people write by hand.
 
     Raises:
         ConfigError: it cannot be read or parsed, or contains something else.
     """
     try:
-        with open(check_size(path), encoding="utf-8") as file:
-            values = yaml.load(file, Loader=_Loader)
+        with open(check_size(path, times), encoding="utf-8") as file:
+            values = yaml.load(file, Loader=functools.partial(_Loader, largest=times * LARGEST))  # type: ignore[arg-type]
     except ConfigError:
         raise
     # numbers or dates that Python cannot represent, wrong tags and endlessly nested brackets raise errors other than YAMLError
