@@ -169,7 +169,7 @@ def test_a_check_names_rows_that_are_not_those_of_earlier_releases(tmp_path):
     start(tmp_path, entry(1.0), 3.0, content_of(ROWS))
     assert overlapping(tmp_path, content_of(ROWS)) == []
     changed = overlapping(tmp_path, content_of(ROWS + "1"))
-    assert "these are not the rows of this study's earlier releases, whose epsilon of 1 counts all the same" in changed
+    assert "these are not the rows of this study's earlier releases, but their epsilon of 1 still counts" in changed
 
 
 def test_the_ledger_is_private(tmp_path):
@@ -414,7 +414,7 @@ def test_a_budget_changed_in_one_study_does_not_stop_another(tmp_path):
     with pytest.raises(DataError, match="budget: given 4; allowed: 2 or 3, as the file's ledger records"):
         start(third, entry(0.5), 4.0, content)
     assert start(third, entry(0.5), 3.0, content).earlier == ()
-    assert spent_elsewhere(second) == ["Other ledgers of the same rows: epsilon 2, which counts here, too."]
+    assert spent_elsewhere(second) == ["Other ledgers of the same rows: epsilon 2, which also counts here."]
 
 
 def test_another_study_of_the_same_rows_does_not_start_at_zero(tmp_path):
@@ -424,7 +424,7 @@ def test_another_study_of_the_same_rows_does_not_start_at_zero(tmp_path):
     start(first, entry(1.0), 2.0, content_of(rows))
     shutil.rmtree(first)  # and the ledger with it
     again = rows.sample(frac=1, random_state=1)[["b", "a"]]
-    assert overlapping(second, content_of(again))[0].endswith("with releases of epsilon 1, which count here")
+    assert overlapping(second, content_of(again))[0].endswith("it records a spent epsilon of 1, which also counts here")
     started = start(second, entry(0.5), 2.0, content_of(again))
     assert (started.place, started.earlier) == (0, ())  # what is published does not depend on the other study
     with pytest.raises(DataError, match=r"1\.5 of the budget of 2 for all releases from the file is already spent"):

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Estimate = tuple[float, float]
-"""Estimate and standard error; NaN where there are too few rows."""
+"""Estimate and standard error; both are NaN if there are too few rows."""
 NOTHING = math.nan, math.nan
 
 
 def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> dict[str, Estimate]:
-    """Estimate all declared analyses and the mean of the outcome, each from the rows that have the values it needs.
+    """Estimate all declared analyses and the mean of the outcome, each from the rows without missing values in its columns.
 
-    The logarithm of an outcome is taken in the rows in which it is above 0.
+    Regressions of the logarithm of the outcome use the rows in which it is above 0.
     """
     outcome = schema.outcome
     named = {f"mean of {name}": _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
@@ -37,7 +37,7 @@ def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> d
 
 
 def names(schema: PublicSchema, analyses: Analyses) -> list[str]:
-    """Names of the estimates of all declared analyses."""
+    """List the names of the estimates of all declared analyses."""
     return list(estimates(schema, analyses, no_rows(schema)))
 
 
@@ -76,7 +76,7 @@ def _numbers(rows: pd.DataFrame, name: str) -> Array:
 
 
 def _inside(share: Share, values: pd.Series) -> Array:
-    """1.0 for each value inside a share, otherwise 0.0; a missing value is only inside a share of missing values."""
+    """Return 1.0 for each value that a share counts, otherwise 0.0; only a share of missing values counts a missing one."""
     if share.missing:
         return np.asarray(values.isna(), dtype=float)
     if share.above is not None:
@@ -100,7 +100,7 @@ def _quantile(values: Array, level: float) -> Estimate:
 
 
 def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> dict[str, Estimate]:
-    """Least-squares slopes of a regression in natural units, by its label and their names.
+    """Compute the least-squares slopes of a regression in natural units, keyed by its label and the name of the slope.
 
     Ordered categories are numbered from 0; others have an indicator for each category except the first.
     """

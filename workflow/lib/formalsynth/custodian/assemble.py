@@ -29,11 +29,11 @@ from formalsynth.runtime.files import checksum, write_text
 from formalsynth.runtime.scratch import scratch_folder
 
 NONE = Earlier()
-"""No entry before a release."""
+"""Earlier entries of a study without any."""
 
 
 def fill_folder(crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None, folder: Path) -> None:
-    """Write a crossing to a scratch folder, and let the public side compute the release in another one."""
+    """Write a crossing to a scratch folder, and make the public side compute the release in the given folder."""
     tell("Computing the release from its crossing")
     with scratch_folder(folder.parent, "crossing") as place:
         write_files(crossing, declarations, numbers, own, place)

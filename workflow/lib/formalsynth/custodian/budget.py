@@ -1,7 +1,7 @@
-"""Ledger of a file: the epsilon spent on it, recorded before anything is drawn, and comparisons made on it; never removed.
+"""Ledger of a file: the epsilon spent on it, recorded before anything is drawn, and the comparisons made on it.
 
-A study's ledger is in its folder, with a copy in the folder of the ledgers of all the user's studies. Entries are only added, and
-each contains the hash of the one before it. Ledgers of the same rows count together.
+A study's ledger is in its folder, with a copy in the folder of the ledgers of all the user's studies. It is never deleted.
+Entries are only added, and each contains the hash of the one before it. Epsilon spent in all ledgers of the same rows adds up.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ from formalsynth.runtime.scratch import sweep
 FILE = "confidential/budget.jsonl"
 LOCK = ".ledger.lock"
 PAID = ("noisy-counts-*.yaml", "unfinished", LOCK)
-"""Files and folders next to the ledger that a release has paid for but not published, and the ledger's lock file."""
+"""Output next to the ledger whose epsilon is spent but which is not published yet, and the ledger's lock file."""
 TINY = 1e-9
-ALONE = "There is no folder for the ledgers of all studies, so a release of the same rows by another study goes unnoticed."
+ALONE = "There is no folder for the ledgers of all studies, so a release of the same rows by another study would go unnoticed."
 """Sentence for a user without a folder of all ledgers."""
 OF_OTHERS = "declared for the same rows in another study"
-"""Reason recorded for a new budget in a ledger that belonged to other rows before."""
+"""Reason recorded for a new budget in a ledger that was used for other rows before."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Started:
     place: int
     """Index among the releases of the study."""
     earlier: tuple[LedgerEntry, ...]
-    """The study's earlier releases. Those of the same rows by other studies count against the budget but are not published: which
-    studies these are depends on every row."""
+    """The study's earlier releases. Other studies' releases of the same rows count against the budget but are not published:
+    which studies these are depends on every row."""
     budgets: tuple[float, ...]
     """Budgets that the study has had, the current one last."""
 
@@ -90,7 +90,7 @@ def read_ledger(folder: Path, needed: bool = False) -> list[LedgerEntry]:
     """Read the entries of all releases in the ledger of a study, each with its outcome.
 
     Raises:
-        DataError: the ledger is damaged, or a link, or it is needed and only its copy exists.
+        DataError: the ledger is damaged or a link, or it is needed and only its copy exists.
     """
     return _releases(entries_of(_read(folder, needed)))
 
@@ -145,7 +145,7 @@ def _read(folder: Path, needed: bool = False) -> list[str]:
 
 
 def copies_of(folder: Path) -> list[str]:
-    """Paths of the copies of all ledgers that a study in this folder has had, if its own ledger is missing."""
+    """List the copies of all ledgers that a study in this folder has had, if its own ledger is missing."""
     together = ledgers_folder()
     if not together or (folder / FILE).exists() or not (known := read_known(together)):
         return []
@@ -193,7 +193,7 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
         content: hashes of the rows; without them, only the study's own ledger counts.
 
     Raises:
-        DataError: it would exceed the budget, or the budget differs from the recorded one.
+        DataError: the release would exceed the budget, or the budget differs from the recorded one.
     """
     with _alone(folder) as together:
         book = _book(folder, together, content)
@@ -222,7 +222,7 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
     """Add an entry for a changed budget.
 
     Raises:
-        DataError: it is not a valid budget, none was declared before, or it is the same.
+        DataError: the budget is not valid, none was declared before, or it is the current one.
     """
     if not 0 < budget < math.inf:
         raise DataError(f"--change: given {budget:g}; allowed: a number above 0")
@@ -255,7 +255,7 @@ def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
 
 
 class _Book(NamedTuple):
-    """Ledger of a study, with the information of all ledgers on its rows; read once, under a lock if it is written."""
+    """Ledger of a study, with what all ledgers record about its rows; read once, under a lock if it will be written."""
 
     lines: list[str]
     known: list[Known]
@@ -267,14 +267,14 @@ class _Book(NamedTuple):
     others: dict[str, list[Entry]]
     """Other ledgers of the same rows, by name."""
     budgets: Sequence[float]
-    """Budgets allowed for the rows: that of a ledger that is listed for them, else those of the others; none at first."""
+    """Budgets allowed for the rows: that of a ledger listed for them, otherwise those of other ledgers; empty at first."""
 
 
 def _book(folder: Path, together: Path | None, content: Content | None = None) -> _Book:
-    """Read the ledger of a study, or the copy of one that a study of the same rows in this folder had, or open a new one.
+    """Read the ledger of a study, or the copy of a ledger that this folder's study had for the same rows, or open a new one.
 
     Raises:
-        DataError: the study has a ledger of other rows instead of its own, or a ledger is missing.
+        DataError: the study's ledger was replaced by one of other rows, or a ledger is missing.
     """
     lines, known, ours = _read(folder), read_known(together) if together else [], None
     if together and content is not None:
@@ -324,7 +324,7 @@ def _check_listed(together: Path, listed: Collection[str]) -> None:
 def _of_these_rows(
     ours: Known, files: set[str], own: Sequence[float], known: Sequence[Known], others: Mapping[str, Sequence[Entry]]
 ) -> list[float]:
-    """Budgets allowed for rows for which a ledger is not listed with a budget: only a recorded change can increase a budget.
+    """Return the budgets allowed for rows that are not listed with a budget: only a recorded change can increase one.
 
     Args:
         ours: file of the study.
@@ -342,7 +342,7 @@ def _of_these_rows(
 
 
 def _add(folder: Path, together: Path | None, book: _Book, *entries: Entry) -> None:
-    """Write entries, listing the file once its ledger exists but before the last entry: spent epsilon is always listed."""
+    """Write entries, and list the file after its ledger exists but before the last entry, so spent epsilon is always listed."""
     *lines, last = itertools.accumulate(entries, added, initial=book.lines)
     if together and book.ours and book.ours not in book.known:
         _write(folder, together, lines[-1])
@@ -356,10 +356,10 @@ def _copy(together: Path, name: str) -> Path:
 
 
 def _listed_lines(together: Path, name: str) -> list[str]:
-    """Lines of a ledger in the list of all ledgers.
+    """Read the lines of a ledger in the folder of all ledgers.
 
     Raises:
-        DataError: it is missing, or another one is in its place.
+        DataError: the ledger is missing, or its file contains another one.
     """
     path = _copy(together, name)
     if not (lines := _lines(path)):
@@ -372,7 +372,7 @@ def _listed_lines(together: Path, name: str) -> list[str]:
 def spent_elsewhere(folder: Path) -> list[str]:
     """Describe the spending in other ledgers of the same rows, and ledgers of the study whose own copy is missing."""
     if copies := copies_of(folder):
-        return [f"A study in this folder had the ledger {path}: restore it, unless its file was another one." for path in copies]
+        return [f"A study in this folder had the ledger {path}: restore it, unless it is for another file." for path in copies]
     book = _book(folder, ledgers_folder())
     entries = entries_of(book.lines)
     elsewhere = math.fsum(spent(_releases(other)) for other in book.others.values())
@@ -380,7 +380,7 @@ def spent_elsewhere(folder: Path) -> list[str]:
     budget = max([number for ledger in (entries, *book.others.values()) for number in _budgets(ledger)], default=math.inf)
     beyond = f"All together {total:g}, MORE THAN THE BUDGET of {budget:g}: a ledger was lost, or an older copy restored."
     return [
-        *([f"Other ledgers of the same rows: epsilon {elsewhere:g}, which counts here, too."] * (elsewhere > 0)),
+        *([f"Other ledgers of the same rows: epsilon {elsewhere:g}, which also counts here."] * (elsewhere > 0)),
         *([beyond] * (total > budget + TINY)),
     ]
 
@@ -407,7 +407,7 @@ def overlapping(folder: Path, content: Content) -> list[str]:
     listed = {entry.rows for entry in book.listed if entry.rule == RULE}  # empty if made with another folder
     if releases and listed and not listed & linked(book.known, [book.ours]):
         sentences.append(
-            f"these are not the rows of this study's earlier releases, whose epsilon of {releases:g} counts all the same"
+            f"these are not the rows of this study's earlier releases, but their epsilon of {releases:g} still counts"
         )
     present = {entry.ledger for entry in book.known if entry.rule == RULE} | {book.ours.ledger}
     if older := len({entry.ledger for entry in book.known} - present):
@@ -416,19 +416,19 @@ def overlapping(folder: Path, content: Content) -> list[str]:
             "formalsynth check in the studies of such ledgers lists them again"
         )
     amounts = {name: spent(_releases(entries)) for name, entries in ledgers.items()}
-    counts = "which do not count here, but add up for people who are in both"
-    equal = "these rows, or earlier ones of this study, have another ledger"
+    counts = "which does not count here, but adds up for people who are in both files"
+    equal = "these rows, or earlier rows of this study, have another ledger"
     return sentences + [
-        f"another ledger, {name}, is of an overlapping file: {shared[name]}, with releases of epsilon {amount:g}, {counts}"
+        f"another ledger, {name}, is for an overlapping file ({shared[name]}): it records a spent epsilon of {amount:g}, {counts}"
         if name in shared
-        else f"{equal}, {name}, with releases of epsilon {amount:g}, which count here"
+        else f"{equal}, {name}: it records a spent epsilon of {amount:g}, which also counts here"
         for name, amount in amounts.items()
         if amount
     ]
 
 
 def head(folder: Path) -> str:
-    """Sentence with the head of the ledger, for someone else to keep."""
+    """Write a sentence with the head of the ledger, for someone else to keep."""
     return (
         f"Head of the ledger: {head_of(_read(folder))}. Ask the disclosure officer to keep this line: formalsynth budget "
         f"{folder} --head HEAD later checks that no entry up to this point was changed or lost."
@@ -514,18 +514,18 @@ def _alone(folder: Path) -> Iterator[Path | None]:
 
 
 def spent_since(folder: Path, entries: int) -> str:
-    """Report the epsilon spent by all entries after the first ``entries``."""
+    """Report the epsilon spent by all entries after the first ``entries`` ones."""
     try:
         epsilon = spent(read_ledger(folder)[entries:])
     except DataError:
-        return f"It cannot be seen from {folder / FILE} whether epsilon is spent: restore it from a copy before anything else."
+        return f"{folder / FILE} does not show whether epsilon is spent: restore it from a copy before you do anything else."
     if not epsilon:
         return "No epsilon is spent."
     return f"An epsilon of {epsilon:g} counts as spent since this command began: see formalsynth budget {folder}."
 
 
 def purge(folder: Path) -> list[str]:
-    """Delete all confidential files of a study except its ledger, without which no one knows what is spent.
+    """Delete all confidential files of a study except its ledger, the only record of the spent epsilon.
 
     Returns:
         Sentences on the files that were deleted, and those that were not.
@@ -541,7 +541,7 @@ def purge(folder: Path) -> list[str]:
         gone = [path for path in inside if path != kept and not any(path.match(name) for name in PAID)]
         for path in gone:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    names = ", ".join(path.name for path in gone) or "nothing, as there was nothing to delete"
+    names = ", ".join(path.name for path in gone) or "nothing, because there was nothing to delete"
     return [
         f"Deleted: {names}.",
         f"Kept: {kept.name}, which records what was spent and compared. The file itself, results of runs and releases are where "
@@ -555,7 +555,7 @@ def today() -> str:
 
 
 def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
-    """Write both copies, the one in the folder of all ledgers first: an entry in either of them counts.
+    """Write both copies, first the one in the folder of all ledgers: an entry counts if either copy contains it.
 
     Raises:
         DataError: an entry could not be read back; nothing was written.

@@ -1,4 +1,4 @@
-"""Sentences about a guarantee: the same in the internal report and in every text of a release."""
+"""Sentences about a guarantee, shared by the internal report and all texts of a release."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ RELATION = {
     "add_remove": "neighbours have one record added or removed",
 }
 RELEASE_KIND: Mapping[Neighbours, str] = {"replace": "DP (replace-one)", "add_remove": "DP (add/remove)"}
-"""Kind of a strict guarantee by the declared neighbours, for which a release computes its epsilon."""
+"""Kind of a strict guarantee, keyed by the declared neighbours, for which a release computes its epsilon."""
 STRICT = "Pure epsilon-DP for every valid file; {relation}."
 SAMPLER = (
     "This is proven for exact draws from the posterior. The draws come from a sampler (a Markov chain of Stan) and follow the "
     "posterior only approximately: diagnostics check how closely, but no bound is known, and epsilon does not include it."
 )
-"""Difference between a release of posterior draws and the guarantee that is proven for it."""
+"""How a release of posterior draws differs from the case for which its guarantee is proven."""
 OWN = "Claimed by the publisher's own mechanism ({file}), which formalsynth has not proven; {relation}."
-"""Strict guarantee of a mechanism from outside the package."""
+"""Sentence about the strict guarantee of a mechanism from outside the package."""
 Audit = Literal["passed", "none", "refuted"]
 """Outcome of the audit of a release."""
 DELTA = 1e-3
@@ -31,7 +31,7 @@ LOCAL = "{meaning} The claimed epsilon is not a guarantee for every file."
 
 
 def release_kind(kind: str, neighbours: Neighbours) -> str:
-    """Return the kind of guarantee of a release; a mechanism may name neighbours other than the declared ones."""
+    """Return a release's kind of guarantee, for the declared neighbours; the mechanism itself may name other neighbours."""
     return RELEASE_KIND[neighbours] if kind in STRICT_KINDS else kind
 
 
@@ -48,7 +48,7 @@ def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool, own: str 
         neighbours: the declared neighbour relation.
         noisy: True if the synthetic sets come from noisy counts, False for posterior draws of the rows.
         own: file of a user's own mechanism; None for one of the package.
-        shown: property of rows that a release shows in any case, so neighbours agree in it; empty for none.
+        shown: property of rows that a release shows in any case, so neighbours do not differ in it; empty for none.
     """
     relation = RELATION[neighbours] + (f", both or neither with {shown}" if shown else "")
     if kind in STRICT_KINDS and own:

@@ -21,11 +21,11 @@ DECLARE = "DECLARE"
 SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
 """Files in the folder of a study."""
 KIND = " kind"
-"""Suffix of a column's name for its kind of value: missing, below 0, 0 or above 0."""
+"""Suffix that turns a column's name into the name of its kind of value: missing, below 0, 0 or above 0."""
 TABLES = "tables"
 """Synthesizer of a release in which all columns come from noisy tables; no study.yaml is needed for it."""
 FITTED = "noisy_tables"
-"""Mechanism that fits a family to noisy tables; a release draws their noise, and the draws cost nothing more."""
+"""Mechanism that fits a family to noisy tables; a release draws their noise, and posterior draws add nothing to epsilon."""
 SETS = 5
 """Default number of synthetic sets in a draft."""
 
@@ -35,13 +35,13 @@ JOINERS = "\u200c\u200d"
 
 
 def _printable(text: str) -> str:
-    """Return a name or category unchanged, if it cannot end a line of a text or of a program.
+    """Return a name or category unchanged if it contains nothing that could end a line of a text or of a program.
 
     Raises:
-        ValueError: it has a line break or another control character.
+        ValueError: it contains a line break or another control character.
     """
     if not all(character.isprintable() or unicodedata.category(character) == "Zs" or character in JOINERS for character in text):
-        raise ValueError("Input should have no line break and no other control character")
+        raise ValueError("Input should contain no line break and no other control character")
     return text
 
 
@@ -77,7 +77,7 @@ class Column(Model):
     """Column of the file."""
 
     type: Literal["number", "whole", "category"] = Field(description="Numbers, whole numbers, or categories.")
-    description: Line | None = Field(None, description="Meaning and unit of the values, for the dictionaries of a release.")
+    description: Line | None = Field(None, description="Meaning and unit of the values, for the data dictionaries of a release.")
     lower: Finite | None = Field(None, description="Declared lower bound, known without the data.")
     upper: Finite | None = Field(None, description="Declared upper bound, known without the data.")
     decimals: int = Field(0, ge=0, le=10, description="Decimal places of a number in a release.")
@@ -97,11 +97,11 @@ class Column(Model):
         False, description="Values may be missing, in synthetic data too; only possible where all columns come from noisy tables."
     )
     weight: Annotated[float, Field(ge=0.01, le=100)] = Field(
-        1.0, description="Share of the budget for its margin, relative to other columns, where all come from noisy tables."
+        1.0, description="Weight of its margin when the budget is divided among columns, if all come from noisy tables."
     )
     release: Treatment | None = Field(
         None,
-        description="Treatment of a predictor: as_is leaves it as it is, outside the guarantee; suppressed leaves it out; "
+        description="Treatment of a predictor: as_is releases it unchanged, outside the guarantee; suppressed leaves it out; "
         "synthesized draws it from a noisy table.",
     )
 
@@ -146,7 +146,7 @@ class Column(Model):
 
     @property
     def width(self) -> int:
-        """Number of its categories or bins in a noisy table."""
+        """Number of the column's categories, or of its bins in a noisy table."""
         return len(self.categories or []) if self.type == "category" else self.bins
 
 
@@ -163,19 +163,19 @@ class PublicSchema(Model):
     """Declarations that may be published: the protected persons, and the content of the columns."""
 
     rows: int | None = Field(None, ge=2, le=10**9, description="Number of rows in the file; left out where it is confidential.")
-    protected: Line = Field(description="Whom a row is about, such as person; this is who is protected.")
+    protected: Line = Field(description="Unit that a row describes, such as person; it is what the guarantee protects.")
     rows_each: Annotated[int, AfterValidator(_one_row)] = Field(
-        description="Number of rows in the file for each of them; only 1 is possible here."
+        description="Number of rows in the file for each protected unit; only 1 is possible."
     )
     neighbours: Literal["add_remove", "replace"] = Field(
-        description="Protection of their presence in the file (add_remove), or only of their values in it (replace)."
+        description="Neighbour relation: add_remove protects presence and values, replace only the values."
     )
     outside_bounds: Literal["clip", "refuse"] = Field(description="Treatment of numbers outside the declared bounds.")
     missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
     zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
-    outcome: Name = Field(description="The column that is confidential and made synthetic.")
+    outcome: Name = Field(description="The confidential column, which is made synthetic.")
     pairs: list[tuple[Name, Name]] | None = Field(
-        None, description="Pairs of columns whose association noisy tables keep; by default all. Fewer pairs are kept better."
+        None, description="Pairs of columns whose association noisy tables keep; by default all. Fewer pairs are more precise."
     )
     margins: Annotated[float, Field(ge=0.01, le=0.99)] = Field(
         0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
@@ -226,15 +226,15 @@ class PublicSchema(Model):
 
     @property
     def dropped(self) -> str:
-        """Reasons for which rows are left out, as declared; empty if none are."""
+        """Declared reasons for leaving out rows; empty if there are none."""
         causes = {"a missing value in a released column": self.missing, "an outcome of 0": self.zeros}
         return " or ".join(cause for cause, treatment in causes.items() if treatment == "drop_rows")
 
     @property
     def shown(self) -> str:
-        """Reasons for which rows are visibly left out: columns that are released as they are lack the values of these rows.
+        """Reasons for leaving out rows, if this is visible: columns that are released as they are lack the values of these rows.
 
-        Neighbours agree in this: what a release shows in any case has no guarantee.
+        Neighbours do not differ in these properties: the guarantee cannot cover a property that the release shows.
         """
         return self.dropped if any(column.release == "as_is" for column in self.columns.values()) else ""
 
@@ -242,8 +242,8 @@ class PublicSchema(Model):
     def hides_rows(self) -> bool:
         """True if the number of rows that can be used is confidential.
 
-        It is if presence is protected, or if rows with a missing value or an outcome of 0 are left out: a value that replaces
-        another may be one of these. But columns that are released as they are show in any case which rows are left out.
+        It is confidential if presence is protected, or if rows with a missing value or an outcome of 0 are left out: replacing a
+        value can add or remove such a row. But columns that are released as they are show which rows are left out.
         """
         return self.neighbours == "add_remove" or (bool(self.dropped) and not self.shown)
 
@@ -287,7 +287,7 @@ class Schema(PublicSchema):
 
     @property
     def public(self) -> PublicSchema:
-        """The part that may be published: suppressed columns, the file, and a confidential number of rows are left out."""
+        """The part that may be published, without suppressed columns, the file, and the number of rows if it is confidential."""
         kept = {name: getattr(self, name) for name in PublicSchema.model_fields}
         rows = self.rows if self.neighbours == "replace" else None
         return PublicSchema.model_construct(**kept | {"rows": rows, "columns": self.released})
@@ -314,8 +314,8 @@ class Answers(Model):
 class Regression(Model):
     """A linear regression that the internal report compares."""
 
-    predictors: list[Name] = Field(min_length=1, description="Predictors.")
-    log: bool = Field(False, description="Whether the logarithm of the outcome is explained.")
+    predictors: list[Name] = Field(min_length=1, description="Predictors of the outcome.")
+    log: bool = Field(False, description="Whether the response is the logarithm of the outcome.")
 
     def label(self, outcome: str) -> str:
         """Name of the analysis."""
@@ -362,24 +362,24 @@ class Analyses(Model):
     """Analyses that the internal report compares, and for which noisy tables give intervals."""
 
     means: list[Name] = Field(default_factory=list, description="Columns of numbers whose means are compared.")
-    shares: list[Share] = Field(default_factory=list, description="Shares of rows.")
+    shares: list[Share] = Field(default_factory=list, description="Shares of rows that are compared.")
     quantiles: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
         default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
     )
-    regressions: list[Regression] = Field(default_factory=list, description="Linear regressions.")
-    replicates: int = Field(200, ge=20, le=10_000, description="Simulated releases for the intervals of noisy tables.")
+    regressions: list[Regression] = Field(default_factory=list, description="Linear regressions that are compared.")
+    replicates: int = Field(200, ge=20, le=10_000, description="Number of simulated releases for the intervals of noisy tables.")
 
 
 class ReleaseConfig(Model):
     """``release.yaml``: content and budget of a release."""
 
     synthesizer: Name = Field(description="Synthesizer of study.yaml to release, or tables: noisy tables of all columns.")
-    sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
+    sets: int = Field(ge=1, le=100, description="Number of synthetic data sets, m.")
     rows: WholeNumber | None = Field(
         None,
         ge=2,
         le=10_000_000,
-        description="Rows of each set, chosen without the file; required where neighbours is add_remove or rows are dropped.",
+        description="Rows in each set, chosen without the file; required where neighbours is add_remove or rows are dropped.",
     )
     predictors_epsilon: Annotated[float, Field(ge=1e-4, le=LARGEST_EPSILON)] | None = Field(
         None, description="Budget of the noisy table of the synthesized predictors."
@@ -393,11 +393,11 @@ class ReleaseConfig(Model):
         description="Release a candidate although the audit found a larger epsilon than it claims; every text then states this.",
     )
     title: Line = Field(description="Name of the published data.")
-    intended_use: Line = Field(description="What they are for.")
+    intended_use: Line = Field(description="Intended use of the data.")
     region: Line = Field(description="Region that the data are about.")
     sector: Sector | None = Field(None, description="Sector in OpenDP's registry of deployments; left out where none fits.")
     licence: Line = Field(description="Licence under which they are published.")
-    curator: Curator = Field(description="Who publishes.")
+    curator: Curator = Field(description="Publisher.")
     answers: Answers = Field(default_factory=Answers, description="The publisher's answers, for the page on NIST SP 800-226.")
     figure: bool = Field(False, description="Whether to include a PNG of the synthetic outcomes.")
     analyses: Analyses = Field(default_factory=Analyses, description="Analyses that the internal report compares.")
@@ -483,10 +483,10 @@ def budget_of(folder: Path) -> float | None:
 
 
 def declarations(path: Path) -> dict[object, object]:
-    """Read a file in which every key must be filled in, except those of suppressed columns, which are ignored if open.
+    """Read a file in which every key must be filled in; unfilled keys of suppressed columns are ignored.
 
     Raises:
-        ConfigError: it cannot be read, or a line for each key that is not filled in yet.
+        ConfigError: the file cannot be read, or keys are not filled in yet, with a line for each.
     """
     values = _without_suppressed(dict(load_yaml(path)))
     open_questions = [f"{path}: {key}: is not filled in yet; replace {DECLARE} with the true value" for key in undeclared(values)]
@@ -509,7 +509,7 @@ def _without_suppressed(values: dict[object, object]) -> dict[object, object]:
 
 
 def undeclared(values: object, path: str = "") -> Iterator[str]:
-    """List keys that still have to be declared."""
+    """Yield the paths of keys that still have to be declared."""
     if values == DECLARE:
         yield path
     elif isinstance(values, Mapping):

@@ -1,4 +1,4 @@
-"""First files of a study: commented YAML with open keys for its author."""
+"""Drafts of a study's files: commented YAML with placeholders for its author to fill in."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.schema import DECLARE
 
 NEIGHBOURS = (
-    "Is it a secret whether someone is in the file (add_remove), or only which values they have in it (replace)? The same noise "
-    "protects half as much under replace."
+    "Is it a secret whether someone is in the file (add_remove), or only which values they have in it (replace)? With the same "
+    "noise, epsilon under replace is twice that under add_remove."
 )
 
 
@@ -24,7 +24,7 @@ def schema_text(
     columns: Sequence[Mapping[str, object]],
     known: FileMetadata,
 ) -> str:
-    """Write a schema with its questions."""
+    """Write the draft of a schema, with its questions as comments."""
     lines = [f"  {_one(column['name'])}: {_one({k: v for k, v in column.items() if k != 'name'})}" for column in columns]
     return "\n".join([_SCHEMA.format(
         declare=DECLARE, file=_one(file), encoding=_one(written.encoding), delimiter=_one(written.delimiter),
@@ -34,12 +34,12 @@ def schema_text(
 
 
 def study_text(name: str) -> str:
-    """Write a study with four candidates."""
+    """Write the draft of a study with four candidates."""
     return _STUDY.format(name=name, declare=DECLARE)
 
 
 def release_text() -> str:
-    """Write the open declarations of a release."""
+    """Write the draft of a release's settings, with placeholders."""
     return _RELEASE.format(declare=DECLARE)
 
 
@@ -50,48 +50,48 @@ def _one(value: object) -> str:
 
 
 _SCHEMA = """\
-# Declarations of the file. Replace {declare} with the true value, from public knowledge and not from the data.
+# Declarations about the file. Replace each {declare} with the true value, from public knowledge and not from the data.
 file: {file}
 encoding: {encoding}
 delimiter: {delimiter}
 decimal: {decimal}
 missing_values: {missing} # texts that mark a missing value
-rows: {rows} # number of rows in the file; with neighbours: replace, a release shows it, so it has to be public
+rows: {rows} # number of rows in the file; with neighbours: replace, a release shows it, so it must not be confidential
 
-# Who is protected: what a row describes (person, household, business), and 1 if each of them is in one row only.
+# Who is protected: the unit that a row describes (person, household, business). rows_each: rows of each unit; only 1 is allowed.
 protected: {protected}
 rows_each: {declare}
 # {neighbours}
 neighbours: {declare} # add_remove or replace
 
-outside_bounds: {declare} # for numbers outside the declared bounds: clip (set to the nearest bound) or refuse
-missing: {declare} # for rows with a missing value: drop_rows or refuse; columns with may_be_missing: true are exempt
-zeros: {declare} # for an outcome of 0: keep, drop_rows or refuse
+outside_bounds: {declare} # numbers outside the declared bounds: clip (set to the nearest bound) or refuse (reject the file)
+missing: {declare} # rows with a missing value: drop_rows or refuse; columns with may_be_missing: true are exempt
+zeros: {declare} # rows with an outcome of 0: keep, drop_rows or refuse
 
-# The column that is described first; with a synthesizer other than tables, the only one that a model makes synthetic.
+# The main column, whose mean and quantiles are reported; with a synthesizer other than tables, the only one drawn from a model.
 outcome: {outcome}
 
-# Associations to keep, such as [[age, income], [age, "income kind"]]: by default all pairs, each with a smaller share of epsilon.
+# Pairs of columns whose association is kept, such as [[age, income], [age, "income kind"]]; default: all, with less epsilon each.
 # pairs: []
 
-# Types (guesses), bounds, decimals and categories are published: declare what everyone knows without the file. release:
+# Types (guessed here), bounds, decimals and categories are published: declare only what everyone knows without the file. release:
 #   synthesized: drawn from noisy tables; suppressed: left out; as_is: as in the file, outside the guarantee.
 # More keys, all in docs/OWN_STUDY.md: description, ordered, bins, own_zero, may_be_missing, scale with unit, weight.
 columns:"""
 
 _STUDY = """\
-# Synthesizers to compare. Not used with synthesizer: tables in release.yaml. Everything here may be changed.
+# Synthesizers to compare. This file is not used if release.yaml has synthesizer: tables. You may change everything in it.
 title: {name}
 authors: ours
-code: [records.py] # how the workflow reads the file
+code: [records.py] # code with which the workflow reads the file
 synthesizers:
-  # Noisy bin counts between declared bounds: a guarantee for every file. Enter the declared bounds of the outcome.
+  # Noisy counts of bins between the declared bounds of the outcome, to be entered here. The guarantee holds for every file.
   Histogram: {{ mechanism: perturbed_histogram, parameters: {{ epsilon: 1, low: {declare}, high: {declare}, bins: 50 }} }}
   # The plain posterior, for comparison: the best utility, the largest epsilon.
   Unweighted: {{ mechanism: unweighted }}
-  # Records at risk count less in the fit; its epsilon is computed from the data and holds asymptotically.
+  # Records at high risk count less in the fit; epsilon is computed from the data and holds asymptotically.
   Weighted: {{ mechanism: weighted, parents: [Unweighted] }}
-  # The same with a scale that is declared, not computed from the data.
+  # Like Weighted, but with a declared scale instead of one computed from the data.
   Declared: {{ mechanism: declared_scale, parents: [Unweighted], parameters: {{ scale: 20 }} }}
 scenarios:
   {name}:
@@ -105,13 +105,13 @@ scenarios:
 """
 
 _RELEASE = """\
-# Settings of the release. Choose both epsilons before you look at any result.
-synthesizer: tables # all columns from noisy tables; or a synthesizer of study.yaml, which is not used otherwise
-sets: 5 # synthetic data sets
-# rows: 3000 # where neighbours is add_remove or rows are dropped, before compare: rows of each set, chosen without the file
-ceiling: {declare} # the largest epsilon that this release may claim; it is published, so choose it before looking
+# Settings of the release. Choose ceiling and budget before you look at any result.
+synthesizer: tables # tables: all columns come from noisy tables; or the name of a synthesizer in study.yaml
+sets: 5 # number of synthetic data sets
+# rows: 3000 # rows of each set, chosen without the file; required if neighbours is add_remove or rows are dropped
+ceiling: {declare} # the largest epsilon that this release may claim; it is published
 budget: {declare} # the epsilon that all releases from this file may claim together
-# predictors_epsilon: 1 # with a synthesizer other than tables, where predictors are synthesized: the budget of their noisy table
+# predictors_epsilon: 1 # epsilon of the noisy table of synthesized predictors, with a synthesizer other than tables
 title: {declare}
 intended_use: {declare}
 region: {declare}
@@ -119,8 +119,8 @@ sector: {declare} # Technology, Healthcare, Education, Government, Energy or Fin
 licence: {declare}
 curator: {{ name: {declare}, type: Government, contact: {declare} }}
 figure: false # true adds a PNG of the synthetic outcomes
-# The publisher's answers, for the page with the questions of NIST SP 800-226: collection, access, one_row, epsilon, others.
+# Your answers, as the publisher, to questions of NIST SP 800-226. Keys: collection, access, one_row, epsilon, others.
 answers: {{}}
-# What analysts will do, for the internal report: quantiles of the outcome and linear regressions on released predictors.
+# Analyses that users of the data are likely to do, for the internal report and, with tables, for intervals.
 analyses: {{ quantiles: [0.15, 0.5, 0.9], regressions: [] }}
 """

@@ -1,6 +1,6 @@
 """Texts of a release: for programs, for analysts, for the registry of deployments and for the legal team.
 
-Sentences are in ``templates``; they follow from declarations only, and no function here has the confidential rows as input.
+Their sentences are in ``templates`` and follow from declarations and the crossing; no function here reads the confidential rows.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ FRICTIONLESS = {"number": "number", "whole": "integer", "category": "string"}
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """Facts that the texts of a release state: all of them follow from the crossing and from public declarations."""
+    """Facts stated in the texts of a release; all of them follow from the crossing and from public declarations."""
 
     crossing: Crossing
     declarations: Declarations
     uses_predictors: bool
     """True if outcomes were drawn given the predictors."""
     results: Mapping[str, Analysed] = field(default_factory=dict)
-    """Declared analyses of sets from noisy tables."""
+    """Results of the declared analyses, by name, for sets from noisy tables."""
 
     @property
     def name(self) -> str:
@@ -121,12 +121,12 @@ class ReleaseFacts:
 
     @property
     def certainty(self) -> float:
-        """Largest probability of the true answer to an even bet, after the release."""
+        """Largest probability of guessing right after the release, for someone who would have bet evenly before it."""
         return 1 / (1 + math.exp(-min(self.config.ceiling, 700.0)))
 
 
 class Sentences:
-    """Shared sentences as attributes, each as one line."""
+    """Shared sentences, each an attribute with a one-line text."""
 
     def __init__(self, facts: ReleaseFacts) -> None:
         self._macros = _environment().get_template("sentences.j2").make_module(_variables(facts))
@@ -162,7 +162,7 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def _certainty(probability: float) -> str:
-    """Write a probability in percent, rounded up: it is a limit."""
+    """Write a probability in percent, rounded up because it is an upper limit."""
     decimals = 1 if probability < 0.999 else 3
     return f"{math.ceil(probability * 100 * 10**decimals) / 10**decimals:g} %"
 
@@ -173,12 +173,12 @@ def _cell(text: str) -> str:
 
 
 def _slug(name: str) -> str:
-    """Write a name as part of an address."""
+    """Write a name in the form used in URLs."""
     return name.lower().replace("_", "-").replace(".", "-")
 
 
 def texts_of(facts: ReleaseFacts) -> dict[str, str]:
-    """Write all texts of a release, by file name."""
+    """Write all texts of a release, keyed by file name."""
     shared = Sentences(facts)
 
     def rendered(name: str) -> str:
