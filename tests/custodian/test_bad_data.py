@@ -79,7 +79,7 @@ KINDS = {
     # what is wrong: the file, what differs in its schema, a part of the sentence
     "empty": (b"", {}, "is empty"),
     "blank": (b"\n\n  \n", {}, "is empty"),
-    "header only": (b"income,age,region\n", {}, "header and no rows"),
+    "header only": (b"income,age,region\n", {}, "header but no rows"),
     "three rows": (written(good().iloc[5:8]), {}, "fewer rows can be used than the 20"),
     "constant outcome": (constant(), {}, "nothing to synthesize"),
     "one person in a category": (one_in("Islands"), {"columns": {"region": {"categories": THREE}}}, "Islands is rare"),

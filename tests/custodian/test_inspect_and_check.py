@@ -37,7 +37,7 @@ def test_nothing_is_inferred_that_has_to_be_declared(folder, capsys):
         "columns.region.categories",
     ):
         assert f"schema.yaml: {key}: is not filled in yet" in str(error.value)
-    assert "15 times DECLARE" in capsys.readouterr().out
+    assert "fill in the 15 values marked DECLARE" in capsys.readouterr().out
     assert main(["check", "studies/income"]) == 1
 
 
@@ -62,8 +62,8 @@ def test_dates_are_no_categories(folder, format):
     table.to_csv("income.csv", index=False)
     inspected()
     questions = Path("studies/income/confidential/questions.txt").read_text()
-    assert "- day: has dates, for which there is no type" in questions
-    assert questions.count("has dates") == 1
+    assert "- day: contains dates, for which there is no type" in questions
+    assert questions.count("contains dates") == 1
     assert yaml.safe_load(Path("studies/income/schema.yaml").read_text())["columns"]["day"]["release"] == "DECLARE"
 
 

@@ -114,4 +114,4 @@ def test_a_program_with_further_columns_is_refused(study, capsys):
     incomes.declare(study, {"study.yaml": {"scenarios.income.family": family}})
     assert main(["plan", "studies/income"]) == 1
     said = capsys.readouterr().err
-    assert "family.inputs: given ['years']; allowed: none: a program gets the outcome and the design" in said
+    assert "family.inputs: given ['years']; allowed: none: a program receives the outcome and the design" in said

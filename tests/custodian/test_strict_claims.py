@@ -186,7 +186,7 @@ def test_noise_is_released_without_an_audit_whatever_the_number_of_rows(study, c
     assert main(["release", "studies/share"]) == 0, capsys.readouterr().err
     for name, text in texts(Path("release/share")).items():
         words = " ".join(text.split())
-        assert ("by proof; no attack was tried on this file." in words) == (name != "parameters"), name
+        assert ("as is proven; no attack was tried on this file." in words) == (name != "parameters"), name
         assert "sampler" not in words, name
 
 

@@ -1,4 +1,4 @@
-"""Synthesizers of a study, fitted to one set of records in memory: nothing confidential is written to a file."""
+"""Synthesizers of a study, fitted in memory to one set of records: nothing confidential is written to a file."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from formalsynth.stan.fit import Fit
 from formalsynth.steps.fit import StanPosteriors
 
 HISTOGRAM = "perturbed_histogram"
-"""Mechanism whose noise a release draws again."""
+"""Mechanism for which a release draws new noise, safe in floating point."""
 TRIALS = 3
-"""Maximum number of attempts at a fit to public tables: they cost no privacy."""
+"""Maximum number of attempts at a fit to public tables; further attempts add nothing to epsilon."""
 TRIED = 10_007
-"""Number of evenly spaced values between the declared bounds that a family has to accept; as many others are tried, too."""
+"""Number of evenly spaced values between the declared bounds that a family has to accept, and of as many irregular ones."""
 CELLS = 10_000
 """Largest number of cells of a noisy table to which a family is fitted."""
 UNIT = {"x_low": 0.0, "x_high": 1.0, "x_closed": 1.0, "x_discrete": 0.0}
-"""Settings for the bins of a predictor, which the design scales to its declared bounds, and which is within them."""
+"""Settings for the bins of a predictor: the design scales its declared bounds to 0 and 1, and its values are between them."""
 MOVE = 1e-10
-"""Relative move of a chain's starting point; correlations of 1 stay within Stan's tolerance of 1e-8."""
+"""Relative size of the random move of a chain's starting point; correlations of 1 stay within Stan's tolerance of 1e-8."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class StudySetup:
     expanded: Expanded = field(repr=False)
 
     def ids(self) -> list[str]:
-        """Ids of its synthesizers."""
+        """List the ids of its synthesizers."""
         return list(self.expanded.synthesizers)
 
     def chain(self, ids: Collection[str]) -> list[Synthesizer]:
-        """Synthesizers with all that they build on."""
+        """List synthesizers with all that they build on."""
         return with_parents(ids, self.expanded.synthesizers)
 
 
@@ -79,17 +79,17 @@ class Candidate:
     synthesizer: Synthesizer
     guarantee: str
     reason: str
-    """Reason of a failure; empty otherwise."""
+    """Reason for a failure; empty otherwise."""
     epsilon: float
     """Claim for one synthetic data set and the declared neighbours; confidential unless it is strict. NaN where it failed."""
     draws: Draws
     predictor: Predictor
     by_record: Array | None
-    """(n,) Lipschitz bounds; None for a mechanism without."""
+    """(n,) Lipschitz bounds; None if the mechanism has none."""
     weights: Array | None
-    """(n,) likelihood weights; None for a mechanism without."""
+    """(n,) likelihood weights; None if the mechanism has none."""
     public: PublicTables | None = None
-    """Noisy tables from which its draws are computed; None for a mechanism without."""
+    """Noisy tables from which its draws are computed; None if the mechanism has none."""
     fit_p: float | None = None
     """P value of a test of fit of the family to these tables."""
 
@@ -109,12 +109,12 @@ class Candidate:
         return self.by_record is None
 
     def per_release(self, sets: int) -> float:
-        """Epsilon of some sets: noisy counts serve them all, posterior draws add up."""
+        """Compute the epsilon of several sets: noisy counts serve all sets, but the epsilons of posterior draws add up."""
         return self.epsilon if self.noisy else self.epsilon * sets
 
 
 def strict_claim(synthesizer: Synthesizer, neighbours: Neighbours, sets: int = 1) -> float | None:
-    """Epsilon of a release that is guaranteed for every file and known before the file is opened; None where there is none."""
+    """Return the epsilon that is guaranteed for every file, and therefore known before the file is opened; None without one."""
     mechanism = MECHANISMS[synthesizer.mechanism]
     if synthesizer.mechanism == HISTOGRAM:  # a release draws its noise for the declared neighbours
         return float(synthesizer.parameters["epsilon"])
@@ -154,19 +154,19 @@ def read_study(declared: Declared) -> StudySetup:
 
 
 def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, where: str) -> None:
-    """Check that the user's own program gets its numbers, and outcomes that it accepts."""
+    """Check that the user's own program receives the numbers that it declares, and outcomes that it accepts."""
     own, ends = program(FAMILIES[name]), declared.schema.target.ends
     assert own is not None
     if sorted(use.data) != sorted(own.numbers):
         raise refusal(file, f"{where}.data", sorted(use.data), [f"those that the program declares: {own.numbers}"])
     if own.inputs or isinstance(use.upper, str):
-        allowed = "none: a program gets the outcome and the design, and no other columns of a confidential file"
+        allowed = "none: a program receives the outcome and the design, but no other columns of a confidential file"
         raise refusal(file, f"{where}.inputs", sorted({*own.inputs, *use.inputs}), [allowed])
     if ends[0] < use.lower or ends[1] > use.upper:
         given = f"{use.lower:g} to {use.upper:g}"
         raise refusal(file, where, given, [f"lower and upper around the declared bounds, {ends[0]:g} to {ends[1]:g}"])
     if own.whole and declared.schema.target.type == "number":
-        raise refusal(file, where, "a program of whole numbers", ["an outcome that is declared as type: whole"])
+        raise refusal(file, where, "a program of whole numbers", ["an outcome declared as type: whole"])
 
 
 def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer]) -> None:
@@ -211,7 +211,7 @@ def _check_tables(declared: Declared, study: StudySetup, synthesizer: Synthesize
         ends = ", ".join(f"{key}: {value:g}" for key, value in wanted.items())
         scale = "; the predictor is on a scale on which its declared bounds are 0 and 1" if predictors else ""
         raise refusal(study.file, f"{where}.parameters", given, [f"{ends}: the declared bounds{scale}"])
-    filled = MECHANISMS[FITTED].parameters(**synthesizer.parameters).model_dump()  # with x_bins, where it is left out
+    filled = MECHANISMS[FITTED].parameters(**synthesizer.parameters).model_dump()  # adds the default of x_bins
     bins = filled["bins"] * (filled["x_bins"] if predictors else 1)
     if bins > CELLS:
         raise refusal(
@@ -228,7 +228,7 @@ def fit(
     declared: Declared, study: StudySetup, records: Records, executable: Path, ids: Collection[str], sampler: SamplerSettings,
     keep: Callable[[PublicTables], None] | None = None,
 ) -> dict[str, Candidate]:  # fmt: skip
-    """Fit synthesizers, and all that they build on, with fresh randomness of the operating system.
+    """Fit synthesizers, and all that they build on, with fresh randomness from the operating system.
 
     Args:
         declared: declarations of the file.
@@ -237,10 +237,10 @@ def fit(
         executable: the compiled Stan program of the family.
         ids: ids of the synthesizers to fit.
         sampler: settings of the sampler.
-        keep: stores noisy tables as soon as they are drawn: their epsilon is spent, whatever happens afterwards.
+        keep: function that stores noisy tables as soon as they are drawn: their epsilon is spent, whatever happens afterwards.
 
     Returns:
-        Candidates by id, without those that are parents only.
+        Candidates by id, without synthesizers that are only parents.
 
     Raises:
         DataError: the family does not accept the outcomes, or a release cannot use a mechanism.
@@ -250,7 +250,7 @@ def fit(
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
         if mechanism.selects or mechanism.staged or (mechanism.fits_public and mechanism.name != FITTED):
-            raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is only for studies: a release cannot draw its noise yet")
+            raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} cannot be released: a release cannot draw its noise yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
     posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved, keep)
     results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate", published=with_safe_noise)
@@ -267,7 +267,7 @@ def check_outcomes(declared: Declared, study: StudySetup, records: Records) -> N
     """Check that a family accepts the outcomes of some records.
 
     Raises:
-        DataError: it does not accept one.
+        DataError: it does not accept one of them.
     """
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(records.x):
@@ -276,16 +276,16 @@ def check_outcomes(declared: Declared, study: StudySetup, records: Records) -> N
 
 @dataclass(frozen=True)
 class ReleasePosteriors(StanPosteriors):
-    """Posteriors of a release: a fit to public tables uses its own program, and is tried again if it fails."""
+    """Posteriors of a release: a fit to public tables uses its own program, and is repeated if it fails."""
 
     keep: Callable[[PublicTables], None] | None = None
-    """Stores public tables as soon as they are drawn; None for tables that spend no epsilon."""
+    """Function that stores public tables as soon as they are drawn; None for tables that spend no epsilon."""
 
     def given_public(self, request: PublicRequest) -> Fit:
-        """Fit to public tables that passed the gate of diagnostics.
+        """Fit to public tables until a fit passes the gate of diagnostics.
 
         Raises:
-            NoPosterior: it did not pass.
+            NoPosterior: no fit passed.
             ValueError: the model refuses the tables, or has too few effective draws.
         """
         if self.keep:
@@ -302,7 +302,7 @@ class ReleasePosteriors(StanPosteriors):
 def secretly_moved(inits: StanData) -> StanData:
     """Move a starting point at random: Stan's seed is visible in the list of processes, but the starting point is not.
 
-    The smallest move is enough, because the number of random numbers that a chain uses depends on where it is.
+    A tiny move is enough, because the number of random numbers that a chain uses depends on its position.
     """
     generator = np.random.default_rng()
     return {
@@ -312,7 +312,7 @@ def secretly_moved(inits: StanData) -> StanData:
 
 
 def fresh_address(n: int) -> Address:
-    """Address of random streams that no one can draw again: its root seed is in no file."""
+    """Return an address of random streams that no one can reproduce: its root seed is in no file."""
     return Address(root=secrets.randbits(256), paper=1, scenario=1, n=n, replicate=0)
 
 

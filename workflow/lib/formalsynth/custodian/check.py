@@ -1,4 +1,4 @@
-"""The command ``check``: counts of violations to read, and a confidential file with their rows and values."""
+"""The command ``check``: prints counts of violations, and writes their rows and values to a confidential file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
-"""Beginning of a cell that spreadsheets evaluate; a number with a sign does not match."""
+"""Beginning of a cell that spreadsheets evaluate as a formula; a number with a sign does not match."""
 VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
 
 
@@ -22,7 +22,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     """Check a file, and write the rows and values that break a rule to a confidential file.
 
     Returns:
-        Result of the check, and lines to print, with counts and without values.
+        Result of the check, and lines to print, which contain counts but no values.
 
     Raises:
         DataError: the file cannot be read, or its columns or number of rows differ from the declared ones.
@@ -44,7 +44,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
 
 
 def release_problems(declared: Declared) -> list[str]:
-    """List the problems for which a release would be refused, if its settings are filled in; the file is not used."""
+    """List the problems for which a release would be refused, once its settings are filled in; the file is not used."""
     path = declared.folder / RELEASE
     if not path.exists() or any(undeclared(load_yaml(path))):
         return []

@@ -1,4 +1,4 @@
-"""The command ``compare``: the candidates of a study tried on the file, for the internal report."""
+"""The command ``compare``: tries the candidates of a study on the file, for the internal report."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _try_study(declared: Declared) -> None:
 def _try_tables(declared: Declared) -> None:
     """Try noisy tables of all columns on the file."""
     config = read_release(declared.folder)
-    source(declared, config)  # declarations that a release would refuse stop a comparison, too
+    source(declared, config)  # declarations that a release would refuse also stop a comparison
     file = usable(declared)
     private_folder((declared.folder / REPORT).parent)
     record_comparison(declared.folder, [TABLES], file.content)
@@ -75,7 +75,7 @@ def try_candidates(
     """Fit, audit and compare all candidates on some rows, and write the report; ``content`` is None for made-up rows.
 
     Returns:
-        Seconds, and id and reason of each candidate that failed.
+        Number of seconds, and the id of each candidate that failed, with the reason.
     """
     draft, start, schema = read_draft(declared.folder), time.monotonic(), declared.schema
     check_draft(schema, draft)

@@ -1,4 +1,4 @@
-"""Utility of each candidate for analysts, and its cost: for the custodian only."""
+"""Utility of each candidate for analysts, and its privacy cost: for the custodian only."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from formalsynth.custodian.synthetic_sets import synthetic_sets
 from formalsynth.inference.intervals import without_draws
 
 EXPOSED = 10
-"""Number of listed records with the largest risk."""
+"""Number of records with the largest risks that are listed."""
 LEVEL = 0.95
 ALIKE = 0.02
-"""Difference of two max-ECDF values below which they count as alike, and of a quantile's level below which it is kept."""
+"""Largest difference of two max-ECDF values that count as alike, and of the level of a quantile that counts as kept."""
 NEAR = 0.1
-"""Relative difference of a coefficient below which it is kept, however many rows the file has."""
+"""Largest relative difference of a coefficient that counts as kept, however many rows the file has."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Coefficient:
     """Interval."""
     synthetic: tuple[float, float]
     overlap: float
-    """Share of the intervals that they have in common: 1 where they agree, below 0 where they are disjoint."""
+    """Overlap of the two intervals: 1 if they agree, below 0 if they are disjoint."""
 
     @property
     def kept(self) -> bool:
@@ -59,14 +59,14 @@ class CandidateSummary:
     guarantee: str
     reason: str
     epsilon: float
-    """Epsilon of a release: of all sets together, with the noisy table of predictors."""
+    """Epsilon of a release: that of all sets together, plus that of the noisy table of predictors."""
     pure: bool
     ecdf_max: float
     quantiles: Mapping[float, tuple[float, float]]
     """Quantile of the file and mean quantile of the synthetic sets, by level."""
     coefficients: tuple[Coefficient, ...]
     exposed: tuple[tuple[int, float], ...]
-    """Used rows with the largest bounds."""
+    """Used rows with the largest bounds: position and bound of each."""
     audited: AuditResult | None = None
     """Result of the audit; None for no audit."""
     noisy: bool = False
@@ -109,7 +109,7 @@ def compare_candidates(
     schema: Schema, table: pd.DataFrame, candidates: Mapping[str, Candidate], audited: Mapping[str, AuditResult],
     draft: ReleaseDraft,
 ) -> list[CandidateSummary]:  # fmt: skip
-    """Compare the sets that a release of each candidate would have with the file, and add its audit."""
+    """Compare the file with the sets that a release of each candidate would contain, and add the candidate's audit."""
     compared = [_drawn(schema, table, candidate, draft) for candidate in candidates.values()]
     return [replace(summary, audited=audited.get(summary.id)) for summary in compared]
 
@@ -174,12 +174,12 @@ def _coefficients(
 
 
 def combined(estimates: Array, variances: Array) -> tuple[Array, Array]:
-    """Combine estimates and variances (m, k) of m synthetic sets, each from a posterior draw of its own, as a release does.
+    """Combine estimates and variances (m, k) of m synthetic sets, each from its own posterior draw, as a release does.
 
-    Let U be the variance of an estimate from the file. The draw of a set adds U, because its posterior is as wide as the estimate
-    is uncertain. Drawing the values of the set adds U again: the mean over the sets has the variance U + 2 U / m. The variance
-    between the sets estimates 2 U, poorly for small m; it is smaller if predictors are those of the file, and larger if weights
-    widen the posterior. It is taken as at least 2 U, so the interval is never shorter than it has to be.
+    Let U be the variance of an estimate from the file. The posterior draw of a set adds U, because the posterior is as wide as
+    the estimate is uncertain. Drawing the values of the set adds U again: the mean over the sets has the variance U + 2 U / m.
+    The variance between the sets estimates 2 U, poorly for small m; it is smaller if predictors are those of the file, and larger
+    if weights widen the posterior. It is taken as at least 2 U, so the interval is never shorter than it has to be.
 
     Sources: Raab, Nowok and Dibben (2016), Journal of Privacy and Confidentiality 7(3), for 1 + 2 / m; Reiter (2003), Survey
     Methodology 29, 181-188, for the variance between the sets.
@@ -195,7 +195,7 @@ def _interval(estimate: Array, variance: Array) -> list[tuple[float, float]]:
 
 
 def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Share of two intervals that they have in common, averaged over the two; below 0 where they are disjoint.
+    """Return the share of each interval that it has in common with the other, averaged; below 0 if they are disjoint.
 
     Source: Karr et al. (2006), The American Statistician 60, 224-232.
     """
@@ -207,9 +207,8 @@ def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
 def recommend(compared: Sequence[CandidateSummary], ceiling: float | None) -> Recommendation | None:
     """Choose the candidate with the best utility among those under the ceiling; None if there is none.
 
-    A candidate for which the audit found more than it claims is not recommended. Those that lose the fewest declared analyses
-    come first; of these, among candidates that are alike in utility, the one whose guarantee is for every file, then the one with
-    the smaller epsilon.
+    A candidate is excluded if the audit found a larger epsilon than it claims. Of the others, those that lose the fewest declared
+    analyses are considered. Among those whose utility is alike, a guarantee for every file decides, then the smaller epsilon.
     """
     limit = math.inf if ceiling is None else ceiling
     fitting = [summary for summary in compared if not summary.reason and summary.epsilon <= limit]
@@ -255,7 +254,7 @@ def _reason(
     else:
         reason = (
             f"Of the {counted(len(possible), 'candidate')}{limit}, none is clearly closer to the file (max-ECDF "
-            f"{chosen.ecdf_max:.3f}, the best has {best:.3f}), "
+            f"{chosen.ecdf_max:.3f}; the smallest is {best:.3f}), "
         )
         reason += (
             "and its guarantee is for every file." if chosen.pure else f"and it needs the least epsilon, {chosen.epsilon:.3g}."
@@ -273,14 +272,14 @@ def _weakness(chosen: CandidateSummary) -> str:
         )
     if chosen.noisy:
         return (
-            "It ignores the predictors: the outcome's relation to them is lost. "
+            "It ignores the predictors, so the outcome's relation to them is lost. "
             "Inside a bin, values are spread evenly, so details narrower than a bin are lost, too."
         )
     if chosen.pure:
-        return f"{SAMPLER} Each further synthetic set costs as much again. {_audit_of(chosen)}"
+        return f"{SAMPLER} Each further synthetic set adds the same epsilon again. {_audit_of(chosen)}"
     return (
         f"Its guarantee is of the kind {chosen.guarantee!r}: epsilon was computed from this file, as a maximum over posterior "
-        "draws, and holds only in the limit of many records. Each further synthetic set costs as much again. " + _audit_of(chosen)
+        "draws, and holds only in the limit of many records. Each further set adds the same epsilon again. " + _audit_of(chosen)
     )
 
 
@@ -289,4 +288,4 @@ def _audit_of(chosen: CandidateSummary) -> str:
     if audited is None or not audited.done:
         return "It was not audited."
     tried = counted(audited.tried, "neighbour")
-    return f"The audit found at least {audited.epsilon:.3g} among {tried}: other neighbours may cost more."
+    return f"The audit found at least {audited.epsilon:.3g} among {tried}: other neighbours may have a larger loss."

@@ -1,4 +1,4 @@
-"""Confidential side of a release: from the rows and a fitted candidate to the numbers that leave."""
+"""Confidential side of a release: computes the numbers that leave it from the rows and a fitted candidate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CELLS = 100_000
 
 
 def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame, candidate: Candidate) -> Crossed:
-    """Draw the noise and choose the posterior draws of a release: nothing else from the rows is used afterwards.
+    """Draw the noise and choose the posterior draws of a release; afterwards, nothing else from the rows is used.
 
     Args:
         schema: declarations of the file.
@@ -64,20 +64,20 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
 
 
 def crossed_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> Crossed:
-    """Count all columns of a release, with noise: nothing else from the rows is used afterwards."""
+    """Count all columns of a release, with noise; afterwards, nothing else from the rows is used."""
     return Crossed(rows_of(schema, config, len(table)), config.sets, measured(schema, table, config.ceiling))
 
 
 def _noisy(
     schema: Schema, name: str, columns: Sequence[str], places: Sequence[Integers], shape: Sequence[int], epsilon: float
 ) -> Part:
-    """Count rows by their place in a table, and add noise."""
+    """Count the rows in each cell of a table, and add noise."""
     counts = np.bincount(np.ravel_multi_index(tuple(places), tuple(shape)), minlength=math.prod(shape))
     return noisy_part(schema, name, columns, shape, counts, 1, epsilon)
 
 
 def fitted_part(schema: Schema, public: PublicTables) -> Part:
-    """Noisy table of the outcome, by the predictor if there is one."""
+    """Return the noisy table of the outcome, cross-classified by the predictor if there is one."""
     (table,) = public.noisy.outcome
     columns, sensitivity = (*schema.predictors, schema.outcome), SENSITIVITY[schema.neighbours]
     epsilon = sensitivity / public.scale
@@ -96,7 +96,7 @@ def _draws(draft: ReleaseDraft | ReleaseConfig, candidate: Candidate, generator:
     """
     number = count(candidate.draws)
     if number < draft.sets:
-        raise ValueError(f"{draft.sets} sets need as many draws; there are {number}")
+        raise ValueError(f"{draft.sets} sets need as many posterior draws, but there are only {number}")
     chosen = generator.permutation(number)[: draft.sets]
     epsilon = 0.0 if candidate.fitted else candidate.per_release(draft.sets) if candidate.pure else None
     return ReleasedDraws(
@@ -116,7 +116,7 @@ def _predictors(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.D
 
 
 def places_of(column: Column, values: pd.Series) -> Integers:
-    """Category or bin of each value, from 0."""
+    """Return the index of each value's category or bin, from 0."""
     import pandas as pd
 
     if column.type == "category":
@@ -125,7 +125,7 @@ def places_of(column: Column, values: pd.Series) -> Integers:
 
 
 def with_predictors(schema: Schema, draft: ReleaseDraft | ReleaseConfig, epsilon: float) -> float:
-    """Epsilon of the outcomes and of the noisy table of predictors together."""
+    """Add the epsilon of the noisy table of predictors to that of the outcomes."""
     return epsilon + (draft.predictors_epsilon or 0 if schema.synthesized else 0)
 
 
@@ -154,12 +154,14 @@ def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
     if len(schema.synthesized) < len(schema.predictors):
         raise DataError(
             "schema.yaml: columns: some predictors are as_is and some synthesized; allowed: all of one kind, since drawn values "
-            "cannot belong to the rows of a file. Suppress one of the kinds"
+            "cannot be matched to rows of the file. Suppress the predictors of one kind"
         )
     if draft.predictors_epsilon is None:
         raise DataError("release.yaml: predictors_epsilon: is missing; it is the budget of the noisy table of the predictors")
     if (cells_of_table := math.prod(column.width for column in schema.synthesized.values())) > CELLS:
-        raise DataError(f"schema.yaml: columns: the synthesized columns have {cells_of_table} cells; allowed: up to {CELLS}")
+        raise DataError(
+            f"schema.yaml: columns: the table of synthesized columns has {cells_of_table} cells; allowed: up to {CELLS}"
+        )
 
 
 def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
@@ -176,5 +178,5 @@ def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> 
 
 
 def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, used: int) -> int:
-    """Rows of each set: as many as the used rows, or a declared number where that is confidential."""
+    """Return the number of rows of each set: that of the used rows, or the declared number if that is confidential."""
     return int(draft.rows or 0) if schema.hides_rows else used

@@ -33,7 +33,7 @@ NOISY = (
     "Whole numbers with discrete Laplace noise: between neighbours they differ by at most {sensitivity:g} in total, so noise of "
     "scale {scale:g} costs epsilon {epsilon:g}."
 )
-DRAWN = "One posterior draw for each set; {draws} cost what the mechanism claims, as far as the sampler follows the posterior."
+DRAWN = "One posterior draw for each set; {draws} cost the claimed epsilon, as far as the sampler follows the posterior."
 FIT = "One posterior draw for each set, computed from the noisy tables of this file and from nothing else: no further epsilon."
 """Reasons why numbers may leave the confidential side."""
 FIT_PART = "outcome for the fit"
@@ -76,19 +76,19 @@ class Part(Model):
     reason: Line
     """Reason why it may leave the confidential side."""
     largest: int = Field(1, ge=1)
-    """Largest amount by which a row changes the one number to which it adds."""
+    """Largest amount by which a row changes a number; it contributes to only one."""
     shape: tuple[int, ...]
     numbers: Annotated[tuple[int, ...], BeforeValidator(_flat), AfterValidator(_whole)]
-    """Noisy counts, the last column fastest."""
+    """Noisy counts in row-major order: the last column varies fastest."""
 
     @property
     def counts(self) -> Array:
-        """Noisy counts in their shape."""
+        """Noisy counts as an array with their shape."""
         return np.array(self.numbers, dtype=float).reshape(self.shape)
 
 
 class ReleasedDraws(Model):
-    """Posterior draws, one for each synthetic set."""
+    """Released posterior draws, one for each synthetic set."""
 
     name: Line
     mechanism: Line
@@ -98,7 +98,7 @@ class ReleasedDraws(Model):
     reason: Line
     """Reason why they may leave the confidential side."""
     parameters: dict[str, tuple[Annotated[tuple[Finite, ...], BeforeValidator(_flat)], ...]]
-    """Values of each parameter, a row for each draw."""
+    """Values of each parameter, one row for each draw."""
     shapes: dict[str, tuple[int, ...]]
     """Shape of each parameter."""
     fit_p: Finite | None = None
@@ -111,7 +111,7 @@ class ReleasedDraws(Model):
 
 
 class Unchanged(Model):
-    """Columns that are released as they are in the file, in a separate file, outside the guarantee."""
+    """Columns released unchanged, in a separate file and outside the guarantee."""
 
     columns: tuple[str, ...]
     rows: int
@@ -121,7 +121,7 @@ class Unchanged(Model):
 
 
 class Earlier(Model):
-    """Entries of the ledger of the study before this release."""
+    """Entries in the study's ledger before this release."""
 
     entries: int = Field(0, ge=0)
     epsilon: float = Field(0.0, ge=0)
@@ -129,14 +129,14 @@ class Earlier(Model):
     mixed: bool = False
     """True if their kinds of guarantee or neighbours differ from those of this release."""
     budgets: tuple[float, ...] = ()
-    """Budgets that were declared one after the other, the current one last; empty in a rehearsal."""
+    """All budgets declared so far, the current one last; empty in a rehearsal."""
 
 
 class Crossing(Model):
     """Everything that leaves the confidential side of a release."""
 
     statement: Line
-    """The guarantee, or that there is none."""
+    """Sentence on the guarantee, or that there is none."""
     crossing: Literal[1] = 1
     """Version of this format."""
     date: str = Field(pattern=pattern("date"))
@@ -183,12 +183,12 @@ class Declarations(Model):
     parameters: dict[str, float]
     """Parameters of the mechanism, where its guarantee is strict."""
     claim: float | None = None
-    """Epsilon of the outcomes in all sets where it is known without the file; None where it is confidential."""
+    """Epsilon of the outcomes in all sets, if it is known without the file; None if it is confidential."""
     family: str | None = None
     """Family of the draws; None for tables alone."""
     own: OwnCode | None = None
     own_mechanism: Line | None = None
-    """File and checksum of a user's own mechanism; None for one of the package."""
+    """File and checksum of a user's own mechanism; None for a mechanism of the package."""
 
     @property
     def proven(self) -> bool:
@@ -258,14 +258,14 @@ def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
     """Read and check a crossing.
 
     Raises:
-        DataError: a file is missing, damaged, or not one that the confidential side writes.
+        DataError: a file is missing or damaged, or the confidential side would not have written it.
     """
     try:
         crossing = validated(Crossing, load_yaml(folder / CROSSING, TIMES), folder / CROSSING)
         declarations = validated(Declarations, load_yaml(folder / DECLARATIONS, TIMES), folder / DECLARATIONS)
         for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
-            if text_of(model).encode() != (folder / name).read_bytes():  # compared as text, different line ends would be equal
-                raise DataError(f"{folder / name}: has content that its fields do not explain: comments, spaces or other marks")
+            if text_of(model).encode() != (folder / name).read_bytes():  # a comparison as text would ignore different line ends
+                raise DataError(f"{folder / name}: contains more than its fields: comments, spaces or other marks")
     except (ConfigError, UnicodeDecodeError) as error:
         raise DataError(str(error)) from error
     if problem := next(_problems(folder, crossing, declarations), None):
@@ -295,7 +295,7 @@ def _problems(folder: Path, crossing: Crossing, declarations: Declarations) -> I
     if crossing.draws and declarations.fitted and crossing.draws.epsilon != 0:
         yield "draws: epsilon: is not 0, but they are computed from the tables"
     if crossing.draws and {len(rows) for rows in crossing.draws.parameters.values()} != {declarations.release.sets}:
-        yield "draws: their number is not the number of sets"
+        yield "draws: there is not exactly one for each set"
 
 
 def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
@@ -311,7 +311,7 @@ def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[
     if not crossing.draws and (declarations.family or declarations.own):
         yield "draws: are missing, but the declarations have a family or code for them"
     if not crossing.earlier.entries and (crossing.earlier.epsilon or crossing.earlier.mixed):
-        yield "earlier: has an epsilon or kinds of guarantee, but no entries"
+        yield "earlier: has an epsilon or mixed kinds of guarantee, but no entries"
     if not _is_date(crossing.date):
         yield "date: is not a date"
     if crossing.earlier.budgets and crossing.earlier.budgets[-1] != release.budget:
@@ -335,17 +335,17 @@ def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:
 
 
 def noise_reason(sensitivity: float, scale: float, epsilon: float) -> str:
-    """Explain why noisy counts may leave."""
+    """Explain why noisy counts may leave the confidential side."""
     return NOISY.format(sensitivity=sensitivity, scale=scale, epsilon=epsilon)
 
 
 def drawn_reason(sets: int, fitted: bool) -> str:
-    """Explain why posterior draws may leave."""
+    """Explain why posterior draws may leave the confidential side."""
     return FIT if fitted else DRAWN.format(draws=counted(sets, "draw"))
 
 
 def statement_of(declarations: Declarations, audit: Audit) -> str:
-    """First line of a crossing: its guarantee, or that there is none."""
+    """Write the first line of a crossing: its guarantee, or that there is none."""
     ceiling = declarations.release.ceiling
     unchanged = [name for name, column in declarations.schema_.released.items() if column.release == "as_is"]
     outside = f" Nothing is promised for {', '.join(unchanged)}, in which neighbours do not differ." if unchanged else ""
@@ -370,12 +370,12 @@ def _wrong_files(folder: Path, crossing: Crossing, declarations: Declarations) -
 
 
 def names(crossing: Crossing) -> list[str]:
-    """Names of the files of a crossing."""
+    """List the names of the files of a crossing."""
     return [CROSSING, DECLARATIONS, *([AS_IS] if crossing.unchanged else []), *crossing.files]
 
 
 def released_draws(draws: Mapping[str, Array], chosen: Sequence[int]) -> dict[str, Any]:
-    """Fields of :class:`ReleasedDraws` for the chosen draws."""
+    """Return the fields of :class:`ReleasedDraws` for the chosen draws."""
     return {
         "parameters": {name: [np.ravel(values[k]).tolist() for k in chosen] for name, values in draws.items()},
         "shapes": {name: list(values.shape[1:]) for name, values in draws.items()},

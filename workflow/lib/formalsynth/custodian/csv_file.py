@@ -1,4 +1,4 @@
-"""CSV file as text: its format is guessed or declared, and errors are reported without its values."""
+"""Reader of a CSV file as text, in a guessed or declared format; error messages contain none of its values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_COLUMNS = 1000
 SAMPLE_BYTES = 1 << 16
 """Number of bytes of a file from which its delimiter is guessed."""
 LARGE, SPEED = 10_000_000, 15_000_000
-"""File size in bytes above which reading is announced, and approximate number of bytes read in a second."""
+"""File size in bytes above which a message gives the reading time, and approximate number of bytes read in a second."""
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 ENDINGS = {
     b"PK\x03\x04": "a spreadsheet or another zip file",
@@ -63,7 +63,7 @@ def guess(path: Path) -> CsvFormat:
 
 
 def _parted_by_spaces(text: str) -> bool:
-    """Return True if the first lines have equally many spaces."""
+    """Return True if the first lines contain the same number of spaces."""
     spaces = {line.count(" ") for line in text.splitlines()[:20]}
     return len(spaces) == 1 and spaces != {0}
 
@@ -72,7 +72,7 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     """Read the rows of a file, each value as text without spaces around it.
 
     Raises:
-        DataError: it is missing or empty, is not written as declared, or its rows have different lengths.
+        DataError: it is missing or empty, does not have the declared format, or its rows have different lengths.
     """
     import pandas as pd
 
@@ -132,7 +132,7 @@ def _encoding(path: Path, head: bytes) -> str:
 
 
 def _with_mark(encoding: str) -> str:
-    """Return the encoding that also reads files with a byte order mark."""
+    """Return the variant of an encoding that also reads files with a byte order mark."""
     return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
 
 
@@ -142,7 +142,7 @@ def _decimal_commas(text: str, delimiter: str) -> bool:
 
 
 def _check_written(path: Path, written: CsvFormat) -> None:
-    """Check that encoding and delimiter are valid."""
+    """Check that the declared encoding and delimiter are valid."""
     try:
         "".encode(written.encoding)
     except LookupError:
@@ -186,7 +186,7 @@ def _header(path: Path, written: CsvFormat) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """List names of columns, unless some have no letter: then the first row may contain values, and is not shown."""
+    """List names of columns; if some contain no letter, the first row may contain values and is not shown."""
     if any(not LETTER.search(name) or _is_number(name) for name in names):
         return "(not shown, since some are numbers: is the first row a header?)"
     return ", ".join(names)
@@ -230,18 +230,18 @@ def _check_lengths(path: Path, written: CsvFormat, names: int) -> None:
 
 
 def _rows_have(lines: Sequence[int]) -> str:
-    """Begin a sentence on the rows that end in these lines."""
+    """Write the subject and verb of a sentence on the rows that end in these lines."""
     return f"line {lines[0]} has" if len(lines) == 1 else f"{len(lines)} rows, the first in line {lines[0]}, have"
 
 
 def _check_table(path: Path, table: pd.DataFrame, written: CsvFormat) -> None:
     if not len(table):
-        raise DataError(f"{path}: has a header and no rows; export it again")
+        raise DataError(f"{path}: has a header but no rows; export it again")
     if len(table) > MOST_ROWS:
         raise DataError(f"{path}: has more than {MOST_ROWS} rows; use a sample of them, or split the file")
     if table.shape[1] == 1 and any(table.columns[0].count(other) for other in ";\t|"):
         raise DataError(
-            f"{path}: with the delimiter {written.delimiter!r} it has only one column; its header has another delimiter: "
+            f"{path}: with the delimiter {written.delimiter!r} it has only one column; its header uses another delimiter: "
             "correct delimiter in schema.yaml"
         )
 
@@ -254,14 +254,14 @@ def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
 
 
 def _unparsed(path: Path, error: str) -> str:
-    """Reword an error of a parser, without the values that it may quote."""
+    """Reword a parser's error message, without the values that it may quote."""
     if "field larger" in error:
         return f"{path}: contains a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
     return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"
 
 
 def with_points(text: pd.Series) -> pd.Series:
-    """Write numbers with a decimal point, not a comma; one whose points do not separate thousands is not a number."""
+    """Replace decimal commas with points; a value whose points do not separate thousands is not a number."""
     parted = ~text.str.contains(".", regex=False, na=False) | text.str.fullmatch(THOUSANDS, na=False)
     plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
     return plain.where(parted, "no number")

@@ -1,4 +1,4 @@
-"""Noisy tables that the declarations of a release require: a crossing with another table or another scale is refused."""
+"""Noisy tables that a release's declarations require: a crossing with another table or scale is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS
 from formalsynth.custodian.tables import measured
 
 KEYS = ("name", "columns", "epsilon", "scale", "largest", "shape", "reason")
-"""Fields of a part of noisy tables of all columns that follow from the declarations."""
+"""Fields of a part that follow from the declarations, for noisy tables of all columns."""
 
 
 def check_parts(crossing: Crossing, declarations: Declarations) -> None:
@@ -28,7 +28,7 @@ def check_parts(crossing: Crossing, declarations: Declarations) -> None:
 
 
 def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
-    """Name of a part that is not one of the noisy tables of all columns; empty if there is none."""
+    """Return the name of a part that is not one of the noisy tables of all columns; empty if there is none."""
     schema = declarations.schema_
     wanted = measured(schema, no_rows(schema), declarations.release.ceiling, lambda counts, epsilon, sensitivity: list(counts))
     if len(parts) != len(wanted):
@@ -38,7 +38,7 @@ def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
 
 
 def _wrong_parts(parts: tuple[Part, ...], declarations: Declarations) -> str:
-    """Name of a part that is neither of the outcome nor of the predictors; empty if there is none."""
+    """Return the name of a part that belongs neither to the outcome nor to the predictors; empty if there is none."""
     schema, wanted = declarations.schema_, dict[str, tuple[tuple[str, ...], float | None]]()
     if schema.synthesized:
         wanted[PREDICTORS] = tuple(schema.synthesized), declarations.release.predictors_epsilon

@@ -1,4 +1,4 @@
-"""Width of intervals from noisy tables of a candidate, predicted from declarations and made-up rows alone."""
+"""Width of the intervals from a candidate's noisy tables, predicted from declarations and made-up rows alone."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from formalsynth.inference.expected_errors import error_factor
 from formalsynth.inference.tables_model import TablesModel
 
 FINEST = 30.0
-"""Epsilon of the tables of made-up rows, from which the guess is computed."""
+"""Epsilon of the tables of made-up rows from which the parameters are guessed."""
 
 
 def widths(study: StudySetup, records: Records) -> list[str]:
-    """Write a line for each candidate with noisy tables: the expected width of an interval relative to that without privacy.
+    """Write a line for each candidate with noisy tables: the expected width of an interval, relative to one without privacy.
 
     Args:
         study: the candidates.
-        records: made-up records, as many as the file is declared to have; their parameters are the guess.
+        records: made-up records, in the declared number of the file's rows; their parameters are the guess.
     """
     declared = tabled(FAMILIES[study.family])
     if declared is None:
@@ -38,7 +38,7 @@ def widths(study: StudySetup, records: Records) -> list[str]:
             factor = width_factor(study, synthesizer, records)
             lines.append(
                 f"{synthesizer.id}: at epsilon {synthesizer.parameters['epsilon']:g} the interval of {what} will be about "
-                f"{factor:.3g} times as wide as without privacy, if the family fits, for parameters like those of made-up rows."
+                f"{factor:.3g} times as wide as without privacy, if the family fits and its parameters are like those made up."
             )
     return lines
 

@@ -1,4 +1,4 @@
-"""Text of a ledger: entries that are only added, each with the hash of the line before it."""
+"""Text of a ledger: entries are only added, each with the hash of the line before it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 from formalsynth.core.model import Model
 
 FIRST = "0" * 64
-"""Hash that the first line names."""
+"""Hash in the first line, instead of that of a line before it."""
 HEAD = re.compile(r"([1-9]\d{0,8}):([0-9a-f]{64})")
 """Head of a ledger: the number of its entries and the hash of the last line."""
 
@@ -30,7 +30,7 @@ class OpenedEntry(Model):
 
 
 class BudgetEntry(Model):
-    """Entry of a budget: the first one declared, or a changed one."""
+    """Entry for a budget: the first one declared, or a changed one."""
 
     kind: Literal["budget"] = "budget"
     date: str
@@ -40,7 +40,7 @@ class BudgetEntry(Model):
 
 
 class LedgerEntry(Model):
-    """Entry of a release, or of an attempt at one."""
+    """Entry for a release, or for an attempt at one."""
 
     kind: Literal["release"] = "release"
     date: str
@@ -51,13 +51,13 @@ class LedgerEntry(Model):
     epsilon: float = Field(ge=0, allow_inf_nan=False)
     """Largest epsilon that it may claim: its declared ceiling."""
     outcome: str
-    """State of the release: started, released or stopped; each of them counts."""
+    """State of the release: started, released or stopped; its epsilon counts in every state."""
     crossing: str = ""
     """Sha256 of the crossing of a release."""
 
 
 class OutcomeEntry(Model):
-    """Entry of the end of a release."""
+    """Entry for the end of a release."""
 
     kind: Literal["outcome"] = "outcome"
     date: str
@@ -68,7 +68,7 @@ class OutcomeEntry(Model):
 
 
 class ComparisonEntry(Model):
-    """Entry of a comparison of candidates on the file, which uses the data and spends no epsilon."""
+    """Entry for a comparison of candidates on the file, which uses the data but spends no epsilon."""
 
     kind: Literal["comparison"] = "comparison"
     date: str
@@ -121,7 +121,7 @@ def is_former(lines: Sequence[str]) -> bool:
 
 
 def taken_over(lines: Sequence[str], opened: OpenedEntry) -> list[str]:
-    """Return the lines of an earlier version as those of a ledger with hashes.
+    """Convert the lines of an earlier version to a ledger with hashes.
 
     Raises:
         ValueError: a line is not an entry.
@@ -133,5 +133,5 @@ def taken_over(lines: Sequence[str], opened: OpenedEntry) -> list[str]:
 
 
 def head_of(lines: Sequence[str]) -> str:
-    """Return the head of a ledger, from which a later reader can see that no entry up to it was changed."""
-    return f"{len(lines)}:{hash_of(lines[-1])}" if lines else "none, since it has no entries"
+    """Return the head of a ledger, which later proves that no entry up to it was changed."""
+    return f"{len(lines)}:{hash_of(lines[-1])}" if lines else "none, because it has no entries"

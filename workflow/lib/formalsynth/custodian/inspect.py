@@ -1,4 +1,4 @@
-"""The command ``inspect``: a study for a file, with guessed types, open questions, and a confidential file of its findings."""
+"""The command ``inspect``: writes a study for a file, with guessed types, and a confidential file of questions about the data."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MOST = 0.95
 """Share of values above which a column counts as numbers or as dates."""
 DATE = r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}.*)?\s*"
 DATES = (
-    "has dates, for which there is no type: a category for each day would have more noise than rows. Make it a number, such as "
-    "the year or the days since a day that everyone knows, or suppress it."
+    "contains dates, for which there is no type: a category for each day would have more noise than rows. Make it a number, such "
+    "as the year or the days since a day that everyone knows, or suppress it."
 )
 RARE = 5
 
@@ -40,13 +40,13 @@ class ColumnGuess:
     name: str
     type: str
     questions: tuple[str, ...]
-    """Questions to its owner; confidential, because they describe the file."""
+    """Questions to the file's owner; confidential, because they describe the file."""
     identifier: bool = False
     """True if it may be a person's name or number."""
 
 
 def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = None) -> list[str]:
-    """Write the folder of a study for a file, and leave open what its owner has to declare.
+    """Write the folder of a study for a file, with placeholders for everything that its owner has to declare.
 
     Args:
         csv: the file.
@@ -55,7 +55,7 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
         known: metadata of the file.
 
     Returns:
-        Written files and the next step, in sentences without any value of the file.
+        Sentences on the written files and the next step, without any value of the file.
 
     Raises:
         DataError: the file cannot be used, the outcome is not one of its columns, or the folder contains a study.
@@ -81,7 +81,7 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
     open_keys = (folder / SCHEMA).read_text(encoding="utf-8").count(DECLARE) - 1
     return [
         f"Written: {folder}, which only you can read: {SCHEMA}, {STUDY}, {RELEASE} and {QUESTIONS}.",
-        f"Next: read {folder / QUESTIONS} (CONFIDENTIAL), answer what {SCHEMA} asks ({open_keys} times {DECLARE}), then run "
+        f"Next: read {folder / QUESTIONS} (CONFIDENTIAL), fill in the {open_keys} values marked {DECLARE} in {SCHEMA}, then run "
         f"formalsynth check {folder}",
     ]
 
@@ -154,7 +154,7 @@ def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing:
         )
     if (numbers < 0).any():
         questions.append(
-            f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant? For amounts of both signs, use "
+            f"{name}: {int((numbers < 0).sum())} values are below 0; is that intended? For amounts of both signs, use "
             "scale: signed_log with a unit."
         )
     return questions + _missing_question(name, values, missing)

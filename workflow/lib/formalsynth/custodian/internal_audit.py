@@ -1,4 +1,4 @@
-"""Audit of the internal report: a lower bound of the cost of a row under each candidate, and the rows that cost most."""
+"""Audit of the internal report: for each candidate, a lower bound on the privacy loss of a row, and the rows that lose most."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ if TYPE_CHECKING:
 ERRORS = 4.5
 """Tolerance of a strict claim, in standard errors of a sampled loss."""
 ROUNDING = 1e-6
-"""Tolerance of a claim for rounding, as a share of it."""
+"""Tolerance for rounding, as a share of the claim."""
 LARGEST, LARGEST_SAMPLED = 20_000, 1000
-"""Largest numbers of rows for an audit by default: with exact posteriors, and with sampled ones."""
+"""Default of the largest number of rows that are audited, with exact posteriors and with sampled ones."""
 WORDS = {"remove": "a row is taken out", "add": "a row is added", "replace": "a row is replaced"}
 
 
 @dataclass(frozen=True)
 class AuditResult:
-    """Audit of a candidate: confidential."""
+    """Result of the audit of a candidate; confidential."""
 
     epsilon: float
-    """Lower bound for all sets together; NaN if there is none."""
+    """Lower bound on epsilon for all sets together; NaN if there is none."""
     neighbour: str
     """Neighbour that attains it, or the reason for NaN."""
     tried: int = 0
     """Number of neighbours that were tried."""
     losses: tuple[tuple[int, float], ...] = ()
-    """Used rows whose removal costs most, with the epsilon of one set."""
+    """Used rows whose removal shows most, each with the audited epsilon of one set."""
     error: float = 0.0
     """Standard error of epsilon at delta 0, where posteriors are sampled."""
 
     @property
     def done(self) -> bool:
-        """True if there is a number."""
+        """True if there is an audited epsilon."""
         return not math.isnan(self.epsilon)
 
     def refutes(self, claim: float) -> bool:
@@ -67,7 +67,7 @@ class AuditResult:
 def audit_candidates(
     declared: Declared, study: StudySetup, table: pd.DataFrame, candidates: Mapping[str, Candidate], executable: Path, sets: int
 ) -> dict[str, AuditResult]:
-    """Audit the candidates that were fitted, each with all that it builds on.
+    """Audit the fitted candidates, each with all that it builds on.
 
     Args:
         declared: declarations of the file.
@@ -81,7 +81,7 @@ def audit_candidates(
         Results by id, with a reason instead of a missing number; empty if the study has no audit.
 
     Raises:
-        ConfigError: the study names a candidate that it does not have.
+        ConfigError: the audit section of the study names an unknown candidate.
     """
     wished = study.audit
     if wished is None:
@@ -126,14 +126,14 @@ def audit_chosen(
 
 
 def _by_delta(declared: Declared, synthesizers: Sequence[Synthesizer], ids: Sequence[str]) -> dict[float, list[str]]:
-    """Group ids by the delta of their audit."""
+    """Group the ids of candidates by the delta of their audit."""
     strict = {synthesizer.id for synthesizer in synthesizers if strict_claim(synthesizer, declared.schema.neighbours) is not None}
     both = {0.0: [id for id in ids if id in strict], DELTA: [id for id in ids if id not in strict]}
     return {delta: members for delta, members in both.items() if members}
 
 
 def _replay(declared: Declared, study: StudySetup, universe: Records, n: int, executable: Path, ids: Sequence[str]) -> Replay:
-    """Prepare the study for any data set of the universe, with random numbers that no one can draw again."""
+    """Prepare the study for any data set of the universe, with random numbers that no one can reproduce."""
     family, sampler = FAMILIES[study.family], SamplerSettings()
     sampled = None
     if family.program not in EXACT:
@@ -144,7 +144,7 @@ def _replay(declared: Declared, study: StudySetup, universe: Records, n: int, ex
 
 
 def _as_released(schema: Schema, n: int, synthesizer: Synthesizer) -> Synthesizer:
-    """Give a histogram the noise and the number of bins of a release, which depend on declarations; keep others."""
+    """Give a histogram the noise and number of bins of a release, which depend on declarations; return others unchanged."""
     if synthesizer.mechanism != HISTOGRAM:
         return synthesizer
     # the mechanism's own noise is always that for a replaced record

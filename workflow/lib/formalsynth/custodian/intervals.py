@@ -2,7 +2,7 @@
 
 A replicate draws a file from the model, counts it with noise of the published scale, fits the model to the noisy numbers and
 analyses rows drawn from it: a parametric bootstrap, whose errors include those of sampling, noise, fit and drawing. It is
-computed from the crossing alone, and costs no epsilon.
+computed from the crossing alone, and spends no epsilon.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ if TYPE_CHECKING:
 LARGEST = 20_000
 """Maximum number of rows of a simulated file."""
 SETS = 5
-"""Maximum number of synthetic sets of a replicate; more would hardly make an estimate more precise."""
+"""Maximum number of synthetic sets in a replicate; more would hardly make an estimate more precise."""
 MOST_BIAS = 2.0
-"""Largest bias that is removed from an estimate, in standard errors."""
+"""Largest bias that is subtracted from an estimate, in standard errors."""
 
 
 @dataclass(frozen=True)
 class Way:
     """Procedure from a file to estimates from its synthetic sets.
 
-    A file of more than :data:`LARGEST` rows is simulated with fewer. Sampling has a variance of order 1 / n and noise one of
-    1 / (n epsilon)^2: if epsilon is multiplied by the root of n over the simulated rows, all errors are larger by that root.
+    A file of more than :data:`LARGEST` rows is simulated with fewer. The variance due to sampling is of order 1 / n, that due to
+    noise of order 1 / (n epsilon)^2. With fewer rows, epsilon is multiplied by the root of n over the simulated rows, so all
+    errors are larger by that same factor.
     """
 
     schema: PublicSchema
@@ -52,22 +53,22 @@ class Way:
 
     @property
     def fraction(self) -> float:
-        """Share of the rows that are simulated."""
+        """Number of simulated rows as a share of the file's rows."""
         return min(1.0, LARGEST / self.rows)
 
     def file(self, model: Model, generator: np.random.Generator) -> tuple[Array, Model]:
-        """Draw a file; return its estimates (analyses,) and the model of its release."""
+        """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers."""
         rows = model.rows(round(self.rows * self.fraction), generator)
         epsilon = self.epsilon / math.sqrt(self.fraction)
         parts = measured(self.schema, rows, epsilon, functools.partial(simulated_noise, generator))
         return values(self.schema, self.analyses, rows), Model.of(self.schema, parts)
 
     def released(self, model: Model, generator: np.random.Generator) -> Array:
-        """Estimates (analyses,) from synthetic sets."""
+        """Return estimates (analyses,) from synthetic sets."""
         return values(self.schema, self.analyses, model.rows(max(round(self.drawn * self.fraction), 2), generator))
 
     def errors(self, model: Model, replicates: int, generator: np.random.Generator) -> tuple[Array, Array]:
-        """Bias and standard error (analyses,) of a release, if the model is the population."""
+        """Return the bias and standard error (analyses,) of a release, if the model is the population."""
         files, releases = [], []
         for _ in range(replicates):
             of_file, again = self.file(model, generator)
@@ -78,12 +79,12 @@ class Way:
 
 
 def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Array:
-    """Estimates (analyses,) without their standard errors."""
+    """Return estimates (analyses,) without their standard errors."""
     return np.array([estimate for estimate, _ in estimates(schema, analyses, rows).values()])
 
 
 def simulated_noise(generator: np.random.Generator, counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
-    """Add discrete Laplace noise in a simulation, which protects no one: the difference of two geometric numbers."""
+    """Add discrete Laplace noise for simulations only, as the difference of two geometric numbers; it protects no one."""
     more, less = generator.geometric(-math.expm1(-epsilon / sensitivity), (2, len(counts)))
     return [int(number) for number in np.asarray(counts) + more - less]
 
@@ -103,7 +104,7 @@ class Analysed:
 
     @property
     def interval(self) -> Interval | None:
-        """95 % interval for the population of which the file is a random sample."""
+        """95 % interval for the population from which the file is a random sample."""
         return None if self.reason else Interval(self.estimate - self.bias, self.error, self.quantile)
 
 
@@ -133,7 +134,7 @@ def _as_published(number: float) -> float:
 
 def _reason(way: Way, name: str, result: Analysed) -> str:
     if not all(map(math.isfinite, (result.estimate, result.bias, result.error))):
-        return "too few rows for it in some simulations"
+        return "in some simulations, it has too few rows"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than the noise can explain"
     if name in {share.name for share in way.analyses.shares} and not 0 <= result.estimate - result.bias <= 1:
@@ -142,7 +143,7 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
 
 
 def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:
-    """Explain that an analysis needs the relation of a pair that is not declared; empty if it needs none."""
+    """Explain that an analysis needs a pair of columns that is not declared; empty if it does not."""
     declared = {frozenset(pair) for pair in schema.pairs or []}
     for regression in analyses.regressions if schema.pairs is not None else []:
         if name.startswith(f"{regression.label(schema.outcome)}: "):

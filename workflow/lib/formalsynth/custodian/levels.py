@@ -25,7 +25,7 @@ class Levels:
 
     column: Column
     spans: Array
-    """(levels, 2) ends of each level on the unit scale of the column; not used for categories."""
+    """(levels, 2) lower and upper end of each level on the unit scale of the column; not used for categories."""
     below: int
     """Number of levels below 0, if 0 has a level of its own; otherwise -1."""
 
@@ -53,11 +53,11 @@ class Levels:
 
     @property
     def smooth(self) -> list[slice]:
-        """Runs of levels whose counts change gradually: bins of numbers, on either side of 0."""
+        """Runs of levels whose counts change gradually: bins of numbers, separately below and above 0."""
         return [] if self.column.type == "category" else self.runs
 
     def of(self, values: pd.Series) -> Integers:
-        """Level (n,) of each value; :data:`MISSING` for a missing one."""
+        """Return the level (n,) of each value; :data:`MISSING` for a missing one."""
         import pandas as pd
 
         if self.column.type == "category":
@@ -73,7 +73,7 @@ class Levels:
         return np.where(there, place, MISSING).astype(np.int64)
 
     def values(self, places: Integers, shares: Array) -> Array:
-        """Values (n,) of levels, from the position within each level (0 to 1); places are not missing."""
+        """Return values (n,) at positions (0 to 1) within levels, none of which may be :data:`MISSING`."""
         if self.column.type == "category":
             return np.array(self.column.categories, dtype=object)[places]
         low, width = self.spans[places, 0], np.diff(self.spans[places], axis=1)[:, 0]
@@ -87,7 +87,7 @@ class Levels:
 
 
 def levels_of(column: Column) -> Levels:
-    """Levels of a column from its declarations."""
+    """Return the levels of a column, from its declarations."""
     if column.type == "category":
         return Levels(column, np.zeros((len(column.categories or []), 2)), -1)
     low, high = column.ends
@@ -102,11 +102,11 @@ def levels_of(column: Column) -> Levels:
 
 
 def _spans(start: float, end: float, number: int) -> Array:
-    """Divide a span into adjacent ones (number, 2) of equal width."""
+    """Divide a span into adjacent spans (number, 2) of equal width."""
     edges = np.linspace(start, end, number + 1)
     return np.column_stack([edges[:-1], edges[1:]])[:number]
 
 
 def _values(column: Column, low: int, high: int) -> Levels:
-    """Give each whole number a level; their spans have no width."""
+    """Make a level for each whole number; its span has no width."""
     return Levels(column, np.repeat(to_unit(column, np.arange(low, high + 1.0)), 2).reshape(-1, 2), -1)

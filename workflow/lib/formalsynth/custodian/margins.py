@@ -12,21 +12,21 @@ from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.levels import Levels
 
 ORDER = 3
-"""Order of the differences of log counts that have a penalty."""
+"""Order of the differences of log counts that are penalized."""
 STIFFNESSES = np.geomspace(0.01, 1000, 11)
-"""Penalties that are tried."""
+"""Penalty weights that are averaged over."""
 LEAST_WEIGHT = 1e-6
-"""Smallest weight of a count, so that matrices can be inverted."""
+"""Smallest weight of a count, which keeps matrices invertible."""
 LEAST = 0.001
 """Smallest fitted count."""
 STEPS, CLOSE = 60, 1e-6
-"""Largest number of steps of a fit, and the change of log counts at which it ends."""
+"""Largest number of steps of a fit, and the change of log counts below which it ends."""
 FINER = 16
-"""Points of an interpolated distribution function in each bin."""
+"""Number of points in each bin at which a distribution function is interpolated."""
 
 
 def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
-    """Shares (levels,) from noisy counts: runs of bins are smoothed as much as the noise requires, other levels are cut at 0.
+    """Compute shares (levels,) from noisy counts: runs of bins are smoothed as the noise requires, other counts are cut at 0.
 
     Args:
         levels: levels of the column.
@@ -43,15 +43,15 @@ def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _remembered(noisy: tuple[float, ...], variance: float) -> Array:
-    """Smoothed counts, which a release needs both for the scores of its sums and for its model."""
+    """Cache smoothed counts, which a release needs both for the scores of its sums and for its model."""
     return smoothed(np.array(noisy), variance)
 
 
 def smoothed(noisy: Array, variance: float) -> Array:
     """Smooth noisy counts (k,) of adjacent bins.
 
-    Log counts have a penalty on their third differences, so a tail without counts continues like that of a lognormal
-    distribution; with second differences it is far too heavy. They are averaged over stiffnesses by the marginal likelihood
+    The third differences of log counts are penalized, so a tail without counts continues like that of a lognormal
+    distribution; with second differences it would be far too heavy. They are averaged over stiffnesses by the marginal likelihood
     (Laplace's approximation); the likelihood is normal with the variance of the noise and of the count.
     """
     penalty = _penalty(len(noisy))
@@ -87,7 +87,7 @@ def _penalty(count: int) -> Array:
 
 
 def _banded(penalty: Array, weight: Array) -> Array:
-    """One banded matrix (diagonals, stiffnesses * count) of blocks, with weights (stiffnesses, count) on the main diagonal."""
+    """Join penalties to one banded block matrix (diagonals, stiffnesses * count), and add weights to its main diagonal."""
     matrix = penalty.copy()
     matrix[ORDER] += weight
     blocks: Array = matrix.reshape(ORDER + 1, -1)
@@ -95,7 +95,7 @@ def _banded(penalty: Array, weight: Array) -> Array:
 
 
 def inside(shares: Array, places: Integers, within: Array) -> Array:
-    """Move values inside bins of equal width so that the density follows adjacent bins: in a tail, it falls within each bin.
+    """Move values inside bins of equal width so the density follows adjacent bins: in a tail, it decreases within each bin.
 
     Args:
         shares: (bins,) shares, interpolated by a monotone distribution function (Fritsch and Carlson 1980).
@@ -113,7 +113,7 @@ def inside(shares: Array, places: Integers, within: Array) -> Array:
 
 
 def inside_levels(levels: Levels, shares: Array, places: Integers, within: Array) -> Array:
-    """Move values inside the levels of a column, run by run, see :func:`inside`; values in runs of one or two levels stay.
+    """Move values inside the levels of a column, run by run, as :func:`inside` does; runs of one or two levels are unchanged.
 
     Args:
         levels: levels of the column.

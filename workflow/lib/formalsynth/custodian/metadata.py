@@ -42,14 +42,14 @@ class FileMetadata:
     rows: int | None = None
     protected: str | None = None
     columns: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Type, bounds and categories of each column, if given."""
+    """Type, bounds and categories of each column, as far as they are given."""
 
 
 def read_metadata(path: Path) -> FileMetadata:
     """Read metadata in SmartNoise's or CSVW-EO's format.
 
     Raises:
-        DataError: the file is missing, has neither format, or allows a person to be in several rows.
+        DataError: the file is missing, is in neither format, or allows a person to be in several rows.
     """
     try:
         is_json = path.suffix in (".json", ".jsonld")
@@ -68,7 +68,7 @@ def read_metadata(path: Path) -> FileMetadata:
 
 
 def _unparsed(path: Path, error: BaseException) -> str:
-    """Report a file that cannot be parsed, without the message of the parser, which may quote a confidential file."""
+    """Report a file that cannot be parsed, without the parser's message, which may quote a confidential file."""
     mark = getattr(error, "problem_mark", None)
     line = getattr(error, "lineno", None) or (mark.line + 1 if mark else None)
     reason = error.strerror if isinstance(error, OSError) else f"line {line}" if line else "it is damaged"

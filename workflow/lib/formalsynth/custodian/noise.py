@@ -1,6 +1,6 @@
 """Noise of a release: OpenDP's discrete Laplace, from the operating system's randomness.
 
-Counts are whole numbers and so is the noise, so no bits of a floating point number give the count away (Mironov 2012).
+Counts and noise are whole numbers, so no bits of a floating point number reveal the count (Mironov 2012).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.private import PrivateFit
 
 FINER = 1 + 1e-9
-"""Factor of the scale, so that rounding never makes epsilon larger."""
+"""Factor that makes the scale slightly larger, so rounding never makes epsilon larger."""
 
 
 def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
@@ -40,7 +40,7 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
 
 
 def with_safe_noise(fit: PrivateFit) -> PrivateFit:
-    """Draw the noise of private tables again: a mechanism's own noise is made of floating point numbers.
+    """Replace the noise of private tables: a mechanism's own noise consists of floating point numbers.
 
     Raises:
         RuntimeError: OpenDP's own accounting finds a larger epsilon.

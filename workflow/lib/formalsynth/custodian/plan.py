@@ -1,4 +1,4 @@
-"""The command ``plan``: the candidates of a study tried on made-up rows, without opening the file."""
+"""The command ``plan``: tries the candidates of a study on made-up rows, without opening the file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def plan(declared: Declared) -> list[str]:
         f"The dry run worked on {len(table)} made-up rows; {declared.schema.file} was not opened.",
         *(f"{id} failed on made-up rows: {reason}" for id, reason in failed),
         *widths(study, records_of(declared.schema, table)),
-        f"The same on the file will take about {max(seconds, 1):.0f} seconds. An example of its report: "
+        f"A run on the file will take about {max(seconds, 1):.0f} seconds. An example of its report: "
         f"{declared.folder / DRY_REPORT}",
         f"Next: formalsynth compare {declared.folder}",
     ]
@@ -52,6 +52,6 @@ def _of_tables(declared: Declared) -> list[str]:
     source(declared, config)
     return [
         *plan_tables(declared.schema, config, declared.folder / DRY_REPORT),
-        f"All epsilons, with a picture: {declared.folder / DRY_REPORT}. Fewer pairs in {SCHEMA} are kept better.",
-        f"Next: formalsynth release {declared.folder}; formalsynth compare shows errors for the file, and is recorded.",
+        f"All epsilons, with a picture: {declared.folder / DRY_REPORT}. With fewer pairs in {SCHEMA}, each is more precise.",
+        f"Next: formalsynth release {declared.folder}; formalsynth compare shows errors for the file, but is recorded.",
     ]

@@ -39,7 +39,7 @@ def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
 
     Raises:
         DataError: there is no CmdStan.
-        ConfigError: own code breaks its contract.
+        ConfigError: the user's own code breaks its contract.
     """
     family = FAMILIES[study.family]
     with tempfile.TemporaryDirectory() as folder, ended_after():
@@ -66,7 +66,7 @@ def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
 
 
 def _of_tables(study: StudySetup) -> set[str]:
-    """Programs that fit the family to noisy tables, other than its own."""
+    """List the programs that fit the family to noisy tables, other than the family's own program."""
     if tabled(FAMILIES[study.family]) is None:
         return set()
     mechanisms = (MECHANISMS[synthesizer.mechanism] for synthesizer in study.expanded.synthesizers.values())
@@ -77,7 +77,7 @@ def _start(executable: Path, parameters: Sequence[str], data: StanData) -> StanD
     """Let Stan choose a starting point, which the custodian's chains move secretly.
 
     Raises:
-        ValueError: Stan finds none.
+        ValueError: Stan finds no starting point.
     """
     try:
         return start(executable, data, parameters, 1 + secrets.randbelow(LARGEST_SEED))
@@ -98,7 +98,7 @@ def _broken(declared: Declared, study: StudySetup, executable: Path) -> list[str
 
 
 def _broken_mechanisms(declared: Declared, study: StudySetup, executable: Path) -> Iterator[str]:
-    """List faults of the user's own mechanisms on made-up rows."""
+    """Yield faults of the user's own mechanisms, found on made-up rows."""
     own = [
         synthesizer for synthesizer in study.expanded.synthesizers.values() if is_own(MECHANISMS.module(synthesizer.mechanism))
     ]
