@@ -25,7 +25,7 @@ def study(tmp_path, monkeypatch):
 @pytest.mark.stan
 def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
     assert main(["release", "studies/income"]) == 0
-    assert "All of it was computed from release/income/crossing.yaml" in capsys.readouterr().out
+    assert "All files were computed from release/income/crossing.yaml" in capsys.readouterr().out
     folder = Path("release/income")
     assert {path.name for path in folder.iterdir()} > {"LEGAL.md", "README.md", "MANIFEST.sha256", "synthetic_5.csv"}
     assert [entry.outcome for entry in read_ledger(study)] == ["released"]

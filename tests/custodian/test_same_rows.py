@@ -175,7 +175,7 @@ def test_a_lost_key_or_a_damaged_list_is_named(tmp_path):
         known_as(tmp_path, "two", tmp_path, content_of(rows()))
     (tmp_path / "files.jsonl").unlink()
     (tmp_path / f"{'ab' * 16}.jsonl").touch()
-    with pytest.raises(DataError, match=r"files\.jsonl: is missing, and it names the rows of the ledgers there"):
+    with pytest.raises(DataError, match=r"files\.jsonl: is missing, and only it identifies the rows of the ledgers there"):
         read_known(tmp_path)
     (tmp_path / "files.jsonl").write_text("{}")
     with pytest.raises(DataError, match=r"files\.jsonl: is damaged; nothing is released"):

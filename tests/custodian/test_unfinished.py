@@ -38,7 +38,7 @@ def test_a_full_disk_after_the_crossing_costs_nothing_more(study, monkeypatch, c
         patched.setattr("formalsynth.custodian.unfinished.compute_release", full)
         assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
-    assert f"The same command finishes the release from its crossing, in {UNFINISHED}, and costs nothing more." in error
+    assert f"The same command finishes the release from its crossing, in {UNFINISHED}, and spends no more." in error
     assert outcomes(study) == ["started"]
     assert UNFINISHED.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o077 for path in UNFINISHED.iterdir()} == {0}
@@ -181,7 +181,7 @@ def test_noisy_counts_are_stored_before_a_family_is_fitted_to_them(study, monkey
     assert there[0]
     capsys.readouterr()
     assert main(["budget", "studies/income"]) == 0
-    assert f"Paid for but not published: the noisy counts in {path}." in capsys.readouterr().out
+    assert f"Epsilon spent, but not published: the noisy counts in {path}." in capsys.readouterr().out
 
 
 def test_noisy_counts_are_kept_when_somebody_interrupts_twice(study, monkeypatch, capsys):
@@ -203,7 +203,7 @@ def test_an_interrupted_release_does_not_ask_for_another_one(study, monkeypatch,
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
     assert "run the command again" not in error
-    assert "The same command would begin another release and spend as much again." in error
+    assert "The same command would begin another release and spend the same epsilon again." in error
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Way from a confidential file to a release: declarations, checks, candidates, internal report, budget and release."""
+"""Steps from a confidential file to a release: declarations, checks, candidates, internal report, budget and release."""

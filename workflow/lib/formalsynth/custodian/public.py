@@ -1,4 +1,4 @@
-"""Public side of a release: the whole folder from a crossing, in a process of its own that can open nothing else."""
+"""Public side of a release: computes the whole folder from a crossing, in a separate process that can open nothing else."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
-"""Libraries on which the bytes of a release depend, and the one that draws the noise."""
+"""Libraries that affect the bytes of a release, including the one that draws the noise."""
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop()); from formalsynth.custodian.public import main; sys.exit(main(*sys.argv[1:]))"
 )
 PARENT_DEATH_SIGNAL = 1
-"""Option of Linux's ``prctl``."""
+"""Option of Linux's ``prctl`` that sets the signal sent when the parent dies."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 KERNEL = "Nehalem"
-"""OpenBLAS kernels for every x86-64 processor on which numpy runs; others order sums differently."""
+"""OpenBLAS kernels that run on every x86-64 processor that numpy supports; other kernels order sums differently."""
 
 
 def software() -> dict[str, str]:
-    """Versions of the software on which the bytes of a release depend."""
+    """Return the versions of the software that affects the bytes of a release."""
     python = ".".join(map(str, sys.version_info[:3]))
     return {"formalsynth": __version__, "python": python} | {name: version(name) for name in LIBRARIES}
 
 
 def arithmetic() -> dict[str, str]:
-    """Environment in which numpy computes the same numbers on every processor of a kind: only features that all have are used."""
+    """Return the environment in which numpy gives the same numbers on all processors of a kind: it uses only common features."""
     extensions: dict[str, list[str]] = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[assignment]
     beyond = [name for kind in ("found", "not found") for name in extensions.get(kind, [])]
     return {"OPENBLAS_CORETYPE": KERNEL, "NPY_DISABLE_CPU_FEATURES": " ".join(beyond)}
 
 
 def compute_release(crossing: Path, to: Path) -> None:
-    """Compute a release from a folder with a crossing, in a process of its own.
+    """Compute a release from a folder with a crossing, in a separate process.
 
     Args:
         crossing: folder with the files of the crossing; other files in it are not used.
@@ -85,7 +85,7 @@ def compute_release(crossing: Path, to: Path) -> None:
 
 
 def _compile(crossing: Path, to: Path) -> list[str]:
-    """Compile the Stan program of a crossing, which is public, before the process is confined: compilers read many system files.
+    """Compile a crossing's Stan program, which is public; compilers read many system files, so the process is not confined yet.
 
     Returns:
         Folders with libraries that the program needs.
@@ -104,7 +104,7 @@ def _compile(crossing: Path, to: Path) -> list[str]:
 
 
 def main(crossing: str, to: str, *tools: str) -> int:
-    """Fill a folder from the crossing in another one; except for software, the process can open nothing else."""
+    """Fill a folder from the crossing in another folder; apart from software, the process can open nothing else."""
     os.umask(0o077)
     _end_with_parent()
     try:
@@ -117,7 +117,7 @@ def main(crossing: str, to: str, *tools: str) -> int:
 
 
 def _end_with_parent() -> None:
-    """Make the system end this process if its parent is killed."""
+    """Ask the system to end this process if its parent is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -154,7 +154,7 @@ def fill(folder: Path, to: Path) -> None:
 
 
 def _predictor(folder: Path, declarations: Declarations) -> Predictor | None:
-    """Family of the posterior draws, with the user's own code if it is one of theirs; None for tables alone."""
+    """Return the family of the posterior draws, from the user's own code if they wrote it; None for tables alone."""
     if declarations.family == REHEARSED:
         return MadeUpOutcomes(declarations.schema_.target)
     if declarations.family is None:
@@ -175,7 +175,7 @@ def _predictor(folder: Path, declarations: Declarations) -> Predictor | None:
 
 
 def as_is(folder: Path, crossing: Crossing, declarations: Declarations) -> pd.DataFrame | None:
-    """Columns that are released as they are; None for none.
+    """Return the columns that are released as they are; None if there are none.
 
     Raises:
         DataError: they do not match their description in the crossing.

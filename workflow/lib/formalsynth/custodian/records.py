@@ -1,4 +1,4 @@
-"""Records with a design, from typed rows and declarations only."""
+"""Records with a design, computed only from typed rows and declarations."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 MADE_UP_ZEROS, MADE_UP_MISSING = 0.1, 0.05
-"""Shares of 0 and of missing values in made-up columns that are declared to have them."""
+"""Shares of 0 and of missing values in made-up columns for which these are declared."""
 
 
 def records_of(schema: Schema, table: pd.DataFrame) -> Records:
-    """Outcomes and predictors of some rows."""
+    """Return the outcomes and predictors of some rows."""
     return Records(outcomes_of(schema, table), design_of(schema, table))
 
 
 def design_of(schema: PublicSchema, table: pd.DataFrame) -> Array:
     """Build the design (n, p): a constant, a column for each category except the first, numbers on the scale of their bounds.
 
-    Nothing is centred or scaled on the data: a row's part of the design depends on that row and on the schema alone.
+    Nothing is centred or scaled by the data: a row's part of the design depends only on that row and on the schema.
     """
     columns = [np.ones(len(table))]
     for name, column in schema.predictors.items():
@@ -70,19 +70,19 @@ def from_unit(column: Column, shares: Array) -> Array:
 
 
 def cells(column: Column, values: Array, bins: int) -> Integers:
-    """Bins of equal width on the declared scale into which numbers fall, from 0."""
+    """Return the index of each number's bin, from 0; bins are equally wide on the declared scale."""
     return np.clip(to_unit(column, values) * bins, 0, bins - 1).astype(int)
 
 
 def no_rows(schema: PublicSchema) -> pd.DataFrame:
-    """Make a table of the released columns without rows: what follows from declarations alone can be computed with it."""
+    """Make a table of the released columns without rows, to compute everything that follows from declarations alone."""
     import pandas as pd
 
     return pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})
 
 
 def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
-    """As many rows as declared, made up from the schema: nothing in them comes from the file."""
+    """Make up the declared number of rows from the schema: nothing in them comes from the file."""
     import pandas as pd
 
     n = schema.rows
@@ -102,7 +102,7 @@ def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
 
 
 def finished(schema: PublicSchema, outcomes: Array) -> Array:
-    """Synthetic outcomes as they are released: inside the declared bounds and rounded as declared; both without the data."""
+    """Clip synthetic outcomes to the declared bounds and round them as declared, for release; this does not use the data."""
     low, high = schema.target.ends
     rounded = np.round(np.clip(outcomes, low, high), schema.target.places)
     return np.asarray(np.clip(rounded, low, high) + 0.0)  # no -0.0

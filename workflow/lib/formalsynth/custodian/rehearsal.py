@@ -22,30 +22,30 @@ from formalsynth.runtime.private import private_folder
 from formalsynth.runtime.scratch import scratch_folder
 
 REHEARSED = 1000
-"""Largest number of rows of a rehearsed data set."""
+"""Largest number of rows in a rehearsed data set."""
 REPLICATES = 20
-"""Simulations for the intervals of a rehearsal."""
+"""Number of simulations for the intervals of a rehearsal."""
 BLOCK = 65536
-"""Number of bytes that are written at a time to check for space."""
+"""Number of bytes written at a time to check for free space."""
 MORE = 4
-"""Factor by which a crossing may be longer than that of its rehearsal."""
+"""Factor by which a crossing may be larger than that of its rehearsal."""
 LEDGER_BYTES = 65536
-"""Bytes for the entries of a release in a ledger, and for files written next to it."""
+"""Number of bytes reserved for a release's entries in a ledger, and for files written next to it."""
 SPARE = 1.5
-"""Factor by which the rows of a release may be longer than those of its rehearsal."""
+"""Factor by which a row of a release may be longer than one of its rehearsal."""
 
 
 def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
     """Make a release from made-up rows, and remove it.
 
-    A failure here does not depend on the data: contradicting declarations, own code that cannot be used, a missing library, a
-    full disk.
+    A failure here does not depend on the data: contradictory declarations, the user's own code that cannot be used, a missing
+    library, or a full disk.
 
     Args:
         declared: the study.
-        source: source of the release.
+        source: source of the numbers of the release.
         to: folder of the release.
-        rows: rows of each set of the release.
+        rows: number of rows in each set of the release.
 
     Raises:
         DataError: something has to be corrected first, or there is not enough space.
@@ -76,10 +76,10 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
 
 
 def _check_space(folder: Path, needed: int) -> None:
-    """Check that a crossing and its ledger can be written, with a file of their size: a quota may be below the free space.
+    """Check, by writing a file of their size, that a crossing and its ledger fit: a quota may be below the free space.
 
     Raises:
-        DataError: they cannot.
+        DataError: they do not.
     """
     with scratch_folder(folder, "room") as scratch:
         try:
@@ -93,7 +93,7 @@ def _check_space(folder: Path, needed: int) -> None:
 
 
 def _check_room(folder: Path, rehearsed: int, rows: int) -> None:
-    """Check that the disk has space for the sets of a release, judging by those of the rehearsal.
+    """Check that the disk has space for the sets of a release, estimated from those of the rehearsal.
 
     Raises:
         DataError: it does not.

@@ -22,24 +22,24 @@ TERMS = 24
 SPREADS = np.geomspace(0.1, 1.0, 21)
 """Standard deviations of the parts of a mixture for latent correlations; smaller ones would bias weak relations."""
 ROUNDS = 200
-"""Rounds in which the weights of the mixture are estimated."""
+"""Number of rounds that estimate the weights of the mixture."""
 GRID = np.linspace(-LIMIT, LIMIT, 389)
 
 
 @dataclass(frozen=True)
 class Variable:
-    """Column in pairs, or the kind of its values."""
+    """Member of a pair: a column, or the kind of its values."""
 
     name: str
     shares: Array
     """(levels,) shares of its levels among the values that are not missing."""
     there: float
-    """Share of the rows with a value."""
+    """Share of the rows that have a value."""
     ordered: bool
 
     @functools.cached_property
     def scores(self) -> Integers:
-        """Scores (levels,) of an ordered variable: middle ranks, whose mean is about 0, cut at -STEPS and STEPS."""
+        """Scores (levels,) of an ordered variable: middle ranks, whose mean is about 0, clipped to -STEPS and STEPS."""
         ranks = np.cumsum(self.shares) - self.shares / 2 - 0.5
         scores = STEPS * ranks / max(np.abs(ranks).max(), 1e-9)
         return np.asarray(np.clip(np.rint(scores), -STEPS, STEPS), dtype=np.int64)
@@ -55,14 +55,14 @@ class Variable:
         return STEPS if self.ordered else 1
 
     def indicators(self, places: Integers) -> Integers:
-        """Scores (n, 1), or indicators (n, levels) of categories; 0 for a missing value."""
+        """Return scores (n, 1), or indicators (n, levels) of categories; 0 for a missing value."""
         if self.ordered:
             return np.where(places < 0, 0, self.scores[places])[:, None]
         return np.asarray(places[:, None] == np.arange(len(self.shares)), dtype=np.int64)
 
     @functools.cached_property
     def splits(self) -> Array:
-        """Probability (levels - 1,) of each category among itself and those after it; an ordered variable has one split."""
+        """Probability (levels - 1,) of each category, given that it or a later one occurs; an ordered variable has one split."""
         if self.ordered:
             return np.array([0.5])
         after = np.cumsum(self.shares[::-1])[::-1]
@@ -82,7 +82,7 @@ class Variable:
 
 
 def _steps(edges: Array) -> Array:
-    """Coefficients (k, TERMS) of the functions that step from 0 to 1 at edges (k,)."""
+    """Return coefficients (k, TERMS) of the functions that step from 0 to 1 at edges (k,)."""
     polynomials = np.zeros((len(edges), TERMS))
     polynomials[:, 0] = 1.0
     if TERMS > 1:
@@ -96,18 +96,18 @@ def _steps(edges: Array) -> Array:
 
 
 def products(first: Integers, second: Integers) -> Integers:
-    """Sum the products (a, b) of the indicators of two variables over the rows; a row adds to one of the sums, or to none."""
+    """Sum the products (a, b) of the indicators of two variables over the rows; a row contributes to at most one of the sums."""
     return np.asarray(first.T @ second, dtype=np.int64)
 
 
 def correlations(
     variables: Sequence[Variable], sums: Mapping[tuple[int, int], Array], rows: float, variances: Mapping[tuple[int, int], float]
 ) -> Array:
-    """Latent correlations (d, d) of all splits of all variables.
+    """Compute latent correlations (d, d) of all splits of all variables.
 
     Args:
         variables: the variables.
-        sums: noisy sums of products by the indices of two variables, the first one smaller.
+        sums: noisy sums of products, keyed by the indices of two variables, the smaller one first.
         rows: number of rows.
         variances: variance of the noise of each sum.
     """
@@ -128,7 +128,7 @@ def correlations(
 def errors(
     variables: Sequence[Variable], rows: float, variances: Mapping[tuple[int, int], float]
 ) -> dict[tuple[int, int], float]:
-    """Largest standard error, due to noise, of the latent correlations of each pair; from the margins alone."""
+    """Compute the largest noise standard error of the latent correlations of each pair, from the margins alone."""
     nothing = {pair: np.zeros((variables[pair[0]].width, variables[pair[1]].width)) for pair in variances}
     return {
         (i, j): max(error for _, (_, error) in _estimates(variables[i], variables[j], sums, rows, np.sqrt(variances[i, j])))
@@ -137,10 +137,10 @@ def errors(
 
 
 def shrunk(values: Array, errors: Array) -> Array:
-    """Shrink estimates to 0 by their standard errors: posterior means with a mixture of normal distributions as the prior.
+    """Shrink estimates towards 0 by their standard errors: posterior means under a prior that is a mixture of normals.
 
-    The weights of the mixture are estimated, with a prior of the mass of one estimate, so that a few strong relations among many
-    weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
+    The weights of the mixture are estimated, with a prior that weighs as much as one estimate, so a few strong relations among
+    many weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
     """
     total = SPREADS[:, None] ** 2 + errors**2
     log_density = -(np.log(total) + values**2 / total) / 2
@@ -200,7 +200,7 @@ def _of_categories(
 
 
 def _latent(first: Array, second: Array, covariance: float, error: float) -> Latent:
-    """Latent correlation that gives two functions of normal variables a covariance.
+    """Return the latent correlation at which two functions of normal variables have a given covariance.
 
     Args:
         first: coefficients (TERMS,) of a function in Hermite polynomials, from the first order on.
@@ -215,7 +215,7 @@ def _latent(first: Array, second: Array, covariance: float, error: float) -> Lat
 
 
 def completed(matrix: Array, pairs: Sequence[Integers]) -> Array:
-    """Make a positive definite correlation matrix; unmeasured ones follow from the measured ones with the largest entropy.
+    """Complete a positive definite correlation matrix; unmeasured correlations are those of maximum entropy, given the others.
 
     Args:
         matrix: (d, d) correlations.
@@ -250,7 +250,7 @@ def positive(matrix: Array) -> Array:
 def drawn(
     variables: Sequence[Variable], matrix: Array, rows: int, generator: np.random.Generator
 ) -> Iterator[tuple[Integers, Array]]:
-    """Yield the levels (rows,) of each variable with the position within them, from normal variables."""
+    """Yield the levels (rows,) of each variable and the positions within them, from normal variables."""
     normal = generator.standard_normal((rows, len(matrix))) @ np.linalg.cholesky(matrix).T
     start = 0
     for variable in variables:
@@ -269,6 +269,6 @@ def _ordered(variable: Variable, normal: Array) -> tuple[Integers, Array]:
 
 
 def _category(variable: Variable, normal: Array) -> Integers:
-    """First category whose split is passed; the last one where none is."""
+    """Return the first category whose split is passed; the last one if none is."""
     passed = np.column_stack([normal > special.ndtri(1 - variable.splits), np.ones(len(normal), dtype=bool)])
     return np.asarray(np.argmax(passed, axis=1), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The command ``release``: from the file to the crossing, and from the crossing to a folder that may be published."""
+"""The command ``release``: makes a crossing from the file, and a folder that may be published from the crossing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def release(declared: Declared, to: Path) -> list[str]:
     """Make a release.
 
     The confidential side writes the ledger, draws the noise, and writes a crossing. The public side computes the folder from the
-    crossing, in a process that can open nothing else. All of it is rehearsed on made-up rows before anything counts as spent.
+    crossing, in a process that can open nothing else. All this is rehearsed on made-up rows before anything counts as spent.
 
     Args:
         declared: the study.
@@ -82,22 +82,22 @@ def _release(declared: Declared, to: Path) -> list[str]:
             earlier = earlier_of(started, public)
             crossing = crossing_of(declared, public, numbers, entry.date, audit, earlier, chosen.own)
             stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
-        except BaseException as error:  # whatever it was, it may have depended on the data
+        except BaseException as error:  # any error may have depended on the data
             _add_notes(error, declared.folder, counts_file)
-            with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the first error carries the notes
+            with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the notes belong to the first error
                 finish(declared.folder, started.place, "stopped")
             raise
     return _finished(stored, to)
 
 
 def _add_notes(error: BaseException, study: Path, counts: Path) -> None:
-    """Add notes to a release's error: what it has paid for, and what the same command would do now."""
+    """Add notes to a release's error: the output whose epsilon is spent, and what the same command would do now."""
     if crossing_folder(study).exists():
-        error.add_note("The same command finishes the release from its crossing, and costs nothing more.")
+        error.add_note("The same command finishes the release from its crossing, and spends no more.")
         return
     if counts.exists():
         error.add_note(f"The noisy counts, whose epsilon is spent, are in {counts}: they may be published.")
-    error.add_note("The same command would begin another release and spend as much again.")
+    error.add_note("The same command would begin another release and spend the same epsilon again.")
 
 
 def _finished(stored: Unfinished, to: Path) -> list[str]:
@@ -106,10 +106,10 @@ def _finished(stored: Unfinished, to: Path) -> list[str]:
     try:
         finish_release(stored, to)
     except BaseException as error:
-        error.add_note(f"The same command finishes the release from its crossing, in {stored.folder}, and costs nothing more.")
+        error.add_note(f"The same command finishes the release from its crossing, in {stored.folder}, and spends no more.")
         raise
     return [
-        f"Released: {to}. All of it was computed from {to / CROSSING}, which you can read; formalsynth verify repeats this.",
+        f"Released: {to}. All files were computed from {to / CROSSING}, which you can read; formalsynth verify repeats this.",
         f"Have someone else read it before it is sent, starting with {to / 'LEGAL.md'}.",
         f"To see what was spent on the file: formalsynth budget {folder}",
         head(folder),

@@ -1,4 +1,4 @@
-"""Folder of a release: written next to its final place, and moved there in one step."""
+"""Folder of a release: written next to its final location, and moved there in one step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANIFEST, PICTURE = "MANIFEST.sha256", "outcomes.png"
 
 
 def check_place(to: Path) -> None:
-    """Check, before anything counts as spent, that a folder can be made.
+    """Check, before anything counts as spent, that the folder of a release can be made.
 
     Raises:
         DataError: it exists, or cannot be made.
@@ -47,7 +47,7 @@ def check_place(to: Path) -> None:
 
 @contextlib.contextmanager
 def unpublished_folder(to: Path) -> Iterator[Path]:
-    """Make a folder next to the one of a release, to be filled before it moves there; it is removed if the release fails."""
+    """Make a folder next to that of a release, to be filled and then moved there; it is removed if the release fails."""
     made = not to.parent.exists()
     if made:
         private_folder(to.parent)
@@ -63,7 +63,7 @@ def unpublished_folder(to: Path) -> Iterator[Path]:
 
 
 def publish(folder: Path, to: Path) -> None:
-    """Make a finished folder readable for everyone, and move it to its place."""
+    """Make a finished folder readable for everyone, and move it to its final location."""
     for path in folder.iterdir():
         path.chmod(OPEN_FILE)
     folder.rename(to)
@@ -71,7 +71,7 @@ def publish(folder: Path, to: Path) -> None:
 
 
 def differences(release: Path, again: Path) -> Iterator[str]:
-    """Describe each file that is missing, added or different."""
+    """Yield a description of each file that is missing, added or different."""
     there, wanted = ({path.name for path in folder.iterdir()} for folder in (release, again))
     yield from (f"{release / name}: is not a file of this release" for name in sorted(there - wanted))
     yield from (f"{release / name}: is missing" for name in sorted(wanted - there))
@@ -83,7 +83,7 @@ def differences(release: Path, again: Path) -> Iterator[str]:
 def write(
     folder: Path, crossing: Crossing, declarations: Declarations, predictor: Predictor | None, as_is: pd.DataFrame | None
 ) -> None:
-    """Write the data sets, texts and picture of a release, each of which is a function of the arguments.
+    """Write the data sets, texts and picture of a release; all of them are functions of the arguments.
 
     Args:
         folder: the folder to fill.
@@ -116,13 +116,13 @@ def write(
 
 
 def seal(folder: Path) -> None:
-    """Write the checksums of all files, as ``sha256sum -c`` reads them."""
+    """Write the checksums of all files, in the format of ``sha256sum -c``."""
     sums = "".join(f"{checksum(path)}  {path.name}\n" for path in sorted(folder.iterdir()))
     (folder / MANIFEST).write_text(sums, encoding="utf-8")
 
 
 def formatted(schema: PublicSchema, frame: pd.DataFrame) -> str:
-    """Write a data set as CSV, numbers with their declared decimal places."""
+    """Format a data set as CSV, with numbers at their declared decimal places."""
     import pandas as pd
 
     columns = {name: _formatted(schema.columns[name], frame[name]) for name in map(str, frame)}
@@ -130,7 +130,7 @@ def formatted(schema: PublicSchema, frame: pd.DataFrame) -> str:
 
 
 def unique_rows(frame: pd.DataFrame) -> int:
-    """Count the rows that no other row equals."""
+    """Count the rows that are not equal to any other row."""
     return int((~frame.duplicated(keep=False)).sum())
 
 

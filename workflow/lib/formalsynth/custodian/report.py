@@ -84,7 +84,7 @@ def _recommended(run: TrialInfo, chosen: Recommendation | None) -> str:
     if chosen is None:
         limit = "" if run.ceiling is None else f" with an epsilon of at most {run.ceiling:g}"
         return (
-            f"<h2>Recommendation</h2><p>None: no candidate succeeded{limit}, or the audit found more than is claimed. "
+            f"<h2>Recommendation</h2><p>None: no candidate succeeded{limit}, or the audit found more than was claimed. "
             "See the reasons below, and change study.yaml.</p>"
         )
     return (
@@ -123,8 +123,8 @@ def _overview(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
         "failed because",
     ]
     lost = (
-        "<p>A declared regression is lost where one of its synthetic coefficients is outside the 95 % interval of the file and "
-        "differs by more than a tenth; a quantile, where its level in the file differs by more than .02.</p>"
+        "<p>A declared regression is lost if one of its synthetic coefficients is outside the 95 % interval of the file and "
+        "differs by more than a tenth; a quantile is lost if its level in the file differs by more than .02.</p>"
     )
     return f"<h2>Candidates</h2>{html_table(head, rows)}{lost}{words}"
 
@@ -141,7 +141,7 @@ def _audit(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
     words = (
         f"<p>Candidates were run again on data sets that differ in one row, and the releases were compared, for "
         f"{counted(run.sets, 'set')} together, at δ = 0 where a guarantee is for every file and at δ = {DELTA:g} for others. The "
-        "largest loss over the neighbours that were tried is a lower bound: one that was not tried may cost more. A claim below "
+        "largest loss over the neighbours that were tried is a lower bound: others may have a larger loss. A claim below "
         "it does not hold for this file; a claim above it is not shown to hold. With <code>internal_audit</code> in study.yaml, "
         "more neighbours can be tried, or the audit can be left out.</p>"
     )
@@ -164,12 +164,12 @@ def _audit_outcome(summary: CandidateSummary) -> str:
 
 
 def _meaning(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
-    """Translate epsilon into the certainty of an even bet on one protected person."""
+    """Convert epsilon to the largest certainty about one protected person, for someone who would bet evenly before."""
     what = "is in the file" if run.neighbours == "add_remove" else "has one or another value in the file"
     rows = [
         (summary.id, summary.shown, 1 / (1 + math.exp(-min(summary.shown, 700)))) for summary in compared if not summary.reason
     ]
-    head = ["candidate", "epsilon, the larger of both", "at most this sure afterwards"]
+    head = ["candidate", "larger of claimed and audited epsilon", "largest certainty afterwards"]
     whom = escape(run.protected)
     words = (
         f"<p>Someone who knows everything else, and would bet evenly on whether a certain {whom} {what}, can be at most this "
@@ -214,7 +214,7 @@ def _lost(compared: Sequence[CandidateSummary]) -> str:
         if summary.audited and summary.audited.losses
     ]
     note = (
-        "<p>Rows that the audit took out and whose absence shows most, by their number among the used rows, with the audited "
-        "epsilon of one set.</p>"
+        "<p>Rows whose removal shows most in the audit, by their number among the used rows, with the audited epsilon of one "
+        "set.</p>"
     )
     return f"<h2>Rows whose loss is largest</h2>{note}{html_table(['candidate', 'rows'], rows)}" if rows else ""

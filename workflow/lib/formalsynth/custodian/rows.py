@@ -1,4 +1,4 @@
-"""Rows of a file against its schema: violations by column, rule and number of rows, and warnings."""
+"""Check of a file's rows against its schema: violations by column, rule and number of rows, and warnings."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ FEW_IN_CATEGORY = 5
 FEW_VALUES = 10
 """Minimum number of distinct values for an outcome to count as numeric."""
 FAR = 10.0
-"""Distance above the median, in units of that of the upper quartile, beyond which a value is far above the rest."""
+"""Distance above the median beyond which a value is far above the rest, in multiples of the upper quartile's distance."""
 HEAPED = 0.2
 IDENTIFYING = 0.2
-"""Number of distinct values as a share of the rows, above which a suppressed column may be an identifier."""
+"""Number of distinct values, as a share of the rows, above which a suppressed column may be an identifier."""
 WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)|wgt$", re.IGNORECASE)
-"""Name of a survey weight."""
+"""Pattern of the names of survey weights."""
 SURVEY_WEIGHT = (
     "looks like a survey weight. No model here uses weights: the file is synthesized, not its population. Keep the "
     "column only if analysts need it."
 )
 MISSING = "filled in"
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
-"""Number as files write it."""
+"""Pattern of a number in a file."""
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Rule that some rows of a column break."""
+    """Rule that a column breaks in some rows."""
 
     column: str
     rule: str
@@ -88,7 +88,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
 
     Args:
         declared: declarations of the file.
-        warn: False to skip the warnings: a step that is not needed cannot fail because of the data.
+        warn: False to skip the warnings, so this unnecessary step cannot fail because of the data.
 
     Raises:
         DataError: it cannot be read, or its columns or number of rows differ from the declared ones.
@@ -113,8 +113,8 @@ def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> Usa
 
     Args:
         declared: declarations of the file.
-        modelled: True if a model is fitted to the rows, which needs enough of them; noisy counts do not.
-        warn: True for the warnings of its rows.
+        modelled: True if a model is fitted to the rows, which needs a minimum number of them; noisy counts do not.
+        warn: True to include warnings about its rows.
 
     Raises:
         DataError: a line for each rule that some of its rows break.
@@ -133,7 +133,7 @@ def check_rows(schema: Schema, table: pd.DataFrame) -> None:
     """Check that something can be learned from some rows.
 
     Raises:
-        DataError: they are too few, or all have the same outcome.
+        DataError: there are too few rows, or all have the same outcome.
     """
     if len(table) < LEAST_ROWS:
         raise DataError(f"{schema.file}: fewer rows can be used than the {LEAST_ROWS} that a model needs")
@@ -188,7 +188,7 @@ def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ..
 
 
 def _repeated(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """List rows of protected persons who are in several rows, contrary to the declaration, if a column names the persons."""
+    """List the rows of protected persons who are in several rows, contrary to the declaration, if a column identifies them."""
     import pandas as pd
 
     name = schema.protected
@@ -214,7 +214,7 @@ def is_unique_number(values: pd.Series) -> bool:
 
 
 def is_weight(name: str, values: pd.Series) -> bool:
-    """Return True for positive numbers that look like a survey weight, by their name, or by a mean of 1 if they are not whole."""
+    """Return True for positive numbers that look like a survey weight, by name, or by a mean of 1 if they are not whole."""
     present = values.dropna()
     if not len(present) or not (present > 0).all():
         return False
@@ -223,7 +223,7 @@ def is_weight(name: str, values: pd.Series) -> bool:
 
 
 def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
-    """Return the rules of a column; rules on the size of numbers skip values that are not numbers."""
+    """Return the rules for a column; rules on the size of numbers skip values that are not numbers."""
     import pandera.pandas as pa
 
     def rule(holds: Callable[[pd.Series], pd.Series], text: str) -> pa.Check:
@@ -247,7 +247,7 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
 def numbers(text: pd.Series, schema: Schema) -> pd.Series:
     """Convert text to numbers; NaN where it is not a number.
 
-    Each value is read on its own: a parser of columns reads an integer differently if another row has a fraction or no value.
+    Each value is read separately: a parser of columns reads an integer differently if another row has a fraction or no value.
     """
     plain = with_points(text) if schema.decimal == "," else text
     return plain.where(plain.str.fullmatch(NUMBER, na=False)).astype(float)
@@ -277,23 +277,23 @@ def clipped(schema: Schema, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
-    """Warn about rows of poor quality, in confidential sentences."""
+    """Yield confidential warnings about poor quality of the rows."""
     dropped = schema.rows - len(table)
     if dropped:
         are = "is" if dropped == 1 else "are"
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
     if len(table) > MANY_ROWS:
-        yield f"{len(table)} rows take long for a model (formalsynth plan estimates how long), but not for noisy tables."
+        yield f"{len(table)} rows take a model a long time (formalsynth plan estimates it), but not noisy tables."
     pairs = math.comb(len(schema.released), 2)
     if schema.pairs is None and pairs > MANY_PAIRS:
         yield (
             f"pairs is not declared: a release of all columns divides its epsilon among {pairs} pairs of columns, and takes "
-            "a long time. Declare those that analysts need."
+            "a long time. Declare the pairs that analysts need."
         )
     for first, second in _without_kinds(schema):
         yield (
-            f"pairs: {first} with {second} is about rows with a {second} above 0. Declare {first} with {second}{KIND}, too, if "
-            "analysts need to know who has none."
+            f"pairs: {first} with {second} describes only rows with a {second} above 0. Also declare {first} with {second}{KIND} "
+            "if analysts need to know who has none."
         )
     if len(table) < LEAST_ROWS:
         yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables preserve hardly anything of so few."
@@ -307,7 +307,7 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
 
 
 def _without_kinds(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Yield declared pairs of a column with one in which 0 has a level of its own, where the kind of the latter is in no pair."""
+    """Yield each column with one that has a level for 0, if the pair is declared but that with the latter's kind is not."""
     declared = {frozenset(pair) for pair in schema.pairs or []}
     for pair in schema.pairs or []:
         for first, second in (pair, pair[::-1]):
@@ -317,7 +317,7 @@ def _without_kinds(schema: Schema) -> Iterator[tuple[str, str]]:
 
 
 def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
-    """Warn about rows that columns released as they are identify, by their values or by being left out."""
+    """Warn about rows that are identified by columns released as they are, or by being left out."""
     names = [name for name, column in schema.columns.items() if column.release == "as_is"]
     used = text.index.isin(_used(schema, text).index)
     if not names or not used.any():
@@ -362,7 +362,7 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
 
 
 def far_above(values: pd.Series) -> int:
-    """Count the values far above the rest."""
+    """Count the values that are far above the rest."""
     middle, upper = float(values.median()), float(values.quantile(0.75))
     return int((values > middle + FAR * max(upper - middle, 0)).sum()) if upper > middle else 0
 
@@ -373,7 +373,7 @@ def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterato
         for category in column.categories or []:
             number = int(counts.get(category, 0))
             if number == 0:
-                yield f"{name}: no row has the category {category}. Noisy tables can have it; a model cannot learn it."
+                yield f"{name}: no row has the category {category}. Noisy tables can contain it; a model cannot learn it."
             elif number < FEW_IN_CATEGORY:
                 yield (
                     f"{name}: the category {category} is rare: expect poor utility, and high risks where no guarantee holds for "

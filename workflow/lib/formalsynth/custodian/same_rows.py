@@ -1,7 +1,7 @@
 """Recognition of a file by its rows, whatever its name, order and format, for the ledgers of all studies of a user.
 
-Only keyed hashes are stored: without the key, which is the user's own, no one can look for a row among them. They are
-confidential all the same, and only their owner can read them.
+Only keyed hashes are stored: without the user's key, no one can look for a row among them. They are nevertheless
+confidential, and only their owner can read them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ KEY, INDEX = "key", "files.jsonl"
 GROUP_FILE = 0o660
 """Mode of a file that a group shares."""
 SAMPLE = 512
-"""Number of rows, those with the smallest hashes, used to recognize files that differ a little."""
+"""Number of rows, those with the smallest hashes, that are compared to recognize files that differ a little."""
 FEW_VALUES = 20
 """Minimum number of distinct values for equal columns to indicate equal records."""
 CODES = ("na", "n/a", "n.a.", "k.a.", "nan", "nat", "null", "none", "#n/a", "<na>", "\\n", "?", ".", "-")
@@ -67,7 +67,7 @@ class Content:
 
 
 class Known(Model):
-    """File of a ledger, identified by keyed hashes."""
+    """File listed for a ledger, identified by keyed hashes."""
 
     ledger: str
     study: str = ""
@@ -126,7 +126,7 @@ def _digits(numbers: Array) -> Array:
 
 
 def ledgers_folder() -> Path | None:
-    """Folder of the ledgers of all studies of the user; None where the user has no home.
+    """Return the folder of the ledgers of all studies of the user; None if the user has no home folder.
 
     Raises:
         DataError: it cannot be used.
@@ -169,7 +169,7 @@ def _state() -> Path:
 
 
 def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
-    """Describe the file of a ledger, and the location of its study, by keyed hashes.
+    """Make keyed hashes of the file of a ledger and the location of its study.
 
     Raises:
         DataError: the key is damaged.
@@ -184,7 +184,7 @@ def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
 
 
 def linked(known: Sequence[Known], ours: Sequence[Known]) -> set[str]:
-    """Rows of some files, and all rows listed for the same bytes: another declared format does not make it another file."""
+    """Return the row hashes of some files, and all those listed for the same bytes under other declared formats."""
     rows, before = {entry.rows for entry in ours}, set[str]()
     while rows != before:
         files = {entry.file for entry in (*known, *ours) if entry.rows in rows} - {""}
@@ -193,7 +193,7 @@ def linked(known: Sequence[Known], ours: Sequence[Known]) -> set[str]:
 
 
 def place_of(folder: Path, study: Path) -> str:
-    """Keyed hash of the location of a study.
+    """Compute the keyed hash of a study's location.
 
     Raises:
         DataError: the key is damaged.
@@ -210,7 +210,7 @@ def _key(folder: Path) -> bytes:
     if not path.exists():
         if read_known(folder):
             raise DataError(f"{path}: is missing, and {folder / INDEX} cannot be read without it: restore it from a copy")
-        write_private(folder / INDEX, "", mode_in(folder))  # exists from now on, so that a lost list is noticed
+        write_private(folder / INDEX, "", mode_in(folder))  # from now on, a lost list is noticed
         write_private_bytes(path, secrets.token_bytes(32), mode_in(folder))
     try:
         key = path.read_bytes()
@@ -230,7 +230,7 @@ def read_known(folder: Path) -> list[Known]:
     path = folder / INDEX
     if not path.exists():
         if (folder / KEY).exists() and any(folder.glob("*.jsonl")):
-            raise DataError(f"{path}: is missing, and it names the rows of the ledgers there: restore it from a copy")
+            raise DataError(f"{path}: is missing, and only it identifies the rows of the ledgers there: restore it from a copy")
         return []
     try:
         return [Known.model_validate_json(line, strict=True) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -239,7 +239,7 @@ def read_known(folder: Path) -> list[Known]:
 
 
 def keep_known(folder: Path, known: Known) -> None:
-    """Add the file of a ledger to the list, if it is not there."""
+    """Add the file of a ledger to the list, unless it is already there."""
     listed = read_known(folder)
     if known not in listed:
         text = "".join(entry.model_dump_json() + "\n" for entry in [*listed, known])
@@ -247,13 +247,13 @@ def keep_known(folder: Path, known: Known) -> None:
 
 
 def of_same_rows(known: Sequence[Known], ours: Sequence[Known]) -> list[str]:
-    """Names of the other ledgers of the same rows."""
+    """List the names of other ledgers of the same rows."""
     names, rows = {entry.ledger for entry in ours}, linked(known, ours)
     return sorted({entry.ledger for entry in known if entry.rows in rows} - names)
 
 
 def overlaps(known: Sequence[Known], ours: Known, same: Sequence[str]) -> dict[str, str]:
-    """Describe, by ledger, the overlap of a file with other files that do not have the same rows."""
+    """Describe the overlap of a file with files of other rows, keyed by their ledger."""
     shared_with = {}
     for entry in known:
         shared = len(set(entry.sample) & set(ours.sample))

@@ -1,7 +1,7 @@
-"""Confinement of a process: it reads and writes what it was given, and nothing else.
+"""Confinement of a process: it can read and write the paths that it was given, and nothing else.
 
-Landlock, where Linux has it, confines the process and all that it starts. On every system, an audit hook of Python confines what
-Python itself opens, lists, removes, connects or starts.
+Landlock, if Linux has it, confines the process and all processes that it starts. On every system, a Python audit hook also
+restricts what Python itself opens, lists, removes, connects to or starts.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ CHANGES = {
     "os.remove": (0,), "os.rename": (0, 1), "os.mkdir": (0,), "os.rmdir": (0,), "os.link": (0, 1), "os.symlink": (0, 1),
     "os.truncate": (0,), "os.chmod": (0,), "os.chown": (0,), "os.setxattr": (0,), "os.utime": (0,), "shutil.rmtree": (0,),
 }  # fmt: skip
-"""Events that change a path."""
+"""Python audit events that change a path, with the positions of the paths among their arguments."""
 FORBIDDEN = ("socket.connect", "socket.bind", "socket.getaddrinfo", "urllib.Request", "ftplib.connect", "smtplib.connect")
 Refuse = Callable[[str, tuple[object, ...]], None]
 
 
 class ConfinedError(PermissionError):
-    """Access to a path outside of what a confined process was given."""
+    """Error if a confined process uses a path that it was not given."""
 
 
 def software() -> list[Path]:
-    """Folders with the software: the system, Python, this package and its Stan programs."""
+    """List the folders with software: the system, Python, this package and its Stan programs."""
     paths = {*map(Path, SYSTEM), Path(sys.prefix), Path(sys.base_prefix), PACKAGE, REPOSITORY / "stan"}
     return sorted(path.resolve() for path in paths if path.exists())
 
 
 def modules() -> list[Path]:
-    """Folders from which this process imports modules."""
+    """List the folders from which this process imports modules."""
     return [Path(path) for path in sys.path if Path(path).is_dir()]
 
 
 def holding(path: Path) -> list[Path]:
-    """Folders with software that contain a path; a confidential file in one of them could be read by a confined process."""
+    """List the folders with software that contain a path; a confined process could read a confidential file in one of them."""
     whole = path.resolve()
     return [folder for folder in (*software(), PACKAGE.parent.resolve(), *_isolated()) if whole.is_relative_to(folder)]
 
 
 @functools.cache
 def _isolated() -> tuple[Path, ...]:
-    """Folders from which an isolated process imports modules: a ``.pth`` file of an installed package may add others."""
+    """List the folders from which an isolated process imports modules; ``.pth`` files of installed packages may add some."""
     command = [sys.executable, "-I", "-c", "import sys; print(*sys.path, sep=chr(0), end='')"]
     paths = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
     return tuple(Path(path).resolve() for path in paths if Path(path).is_dir())
@@ -105,11 +105,11 @@ def _check(path: object, allowed: Sequence[str]) -> None:
         return
     whole = os.path.realpath(os.fsdecode(path))
     if not any(whole == folder or whole.startswith(f"{folder.rstrip('/')}/") for folder in allowed):
-        raise ConfinedError(f"{whole}: is outside of what this process was given")
+        raise ConfinedError(f"{whole}: is not among the paths that this process was given")
 
 
 def _landlock(read: Sequence[Path], written: Sequence[Path]) -> bool:
-    """Confine this process and all that it starts by Landlock; False where the system has none."""
+    """Confine this process and all that it starts by Landlock; return False if the system does not have it."""
     if sys.platform != "linux":
         return False
     from landlock import FSAccess, Ruleset, landlock_abi_version

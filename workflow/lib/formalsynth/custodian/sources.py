@@ -1,4 +1,4 @@
-"""Sources of a release: a synthesizer that is fitted to the rows, or noisy tables of all columns."""
+"""Sources of a release's numbers: a synthesizer that is fitted to the rows, or noisy tables of all columns."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ class Source(Protocol):
 
     @property
     def declarations(self) -> Declarations:
-        """Public declarations of the release."""
+        """Return the public declarations of the release."""
 
     @property
     def own(self) -> Path | None:
         """File of the user's own code that the public side needs; None for none."""
 
     def ready(self) -> AbstractContextManager[None]:
-        """Prepare programs, and check own code against its contract; the file is not used."""
+        """Prepare programs, and check the user's own code against its contract; the file is not used."""
 
     def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
-        """Numbers from made-up rows, with declarations for their release."""
+        """Compute numbers from made-up rows, and declarations for their release."""
 
     def check(self, table: pd.DataFrame) -> None:
         """Check, before anything counts as spent, that the rows are acceptable.
@@ -71,11 +71,11 @@ class Source(Protocol):
         """
 
     def crossed(self, table: pd.DataFrame, keep: Callable[[Part], None]) -> tuple[Crossed, Audit]:
-        """Numbers from the confidential rows, and the outcome of their audit.
+        """Compute numbers from the confidential rows, and the outcome of their audit.
 
         Args:
             table: the confidential rows.
-            keep: stores noisy counts before a family is fitted to them: their epsilon is spent from then on.
+            keep: function that stores noisy counts before a family is fitted to them: their epsilon is spent from then on.
         """
 
 
@@ -148,7 +148,7 @@ class CandidateSource:
     synthesizer: Synthesizer
     declarations: Declarations
     executable: Path = field(default=Path(), init=False)
-    """Compiled Stan program of the family, while it is ready."""
+    """Compiled Stan program of the family, set by :meth:`ready`."""
 
     @property
     def direct(self) -> bool:
@@ -162,7 +162,7 @@ class CandidateSource:
 
     @contextlib.contextmanager
     def ready(self) -> Iterator[None]:
-        """Compile the Stan program, and check own code against its contract."""
+        """Compile the Stan program, and check the user's own code against its contract."""
         with compiled(self.declared, self.study) as executable:
             self.executable = executable
             yield
@@ -203,7 +203,7 @@ class CandidateSource:
             raise DataError(f"{self.synthesizer.id}: {self.study.family} cannot be fitted to its tables: {error}") from error
 
     def _made_up(self) -> Candidate:
-        """Candidate with outcomes that are uniform between the declared bounds."""
+        """Make a candidate with outcomes that are uniform between the declared bounds."""
         schema, draws = self.declared.schema, {"made_up": np.zeros((self.config.sets, 1))}
         claim = strict_claim(self.synthesizer, schema.neighbours)
         return Candidate(
@@ -212,7 +212,7 @@ class CandidateSource:
         )  # fmt: skip
 
     def check(self, table: pd.DataFrame) -> None:
-        """Check the outcomes against the family: a value that it does not accept may be between those that were tried.
+        """Check the outcomes against the family: it may not accept some value between those that were tried.
 
         Raises:
             DataError: it does not accept one of them.
@@ -247,7 +247,7 @@ def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
     """Return the source of a synthesizer.
 
     Raises:
-        ConfigError: it is not declared, or a column may have missing values, which no model supports.
+        ConfigError: the synthesizer is not declared, or a column may have missing values, which no model supports.
     """
     if gaps := [name for name, column in declared.schema.released.items() if column.may_be_missing]:
         allowed = [f"false, where release.yaml has a synthesizer other than {TABLES}"]
@@ -275,7 +275,7 @@ def declarations_of(declared: Declared, config: ReleaseConfig, study: StudySetup
 
 
 def _own_mechanism(name: str) -> str | None:
-    """Name and checksum of the file of a user's own mechanism; None for one of the package."""
+    """Return the file name and checksum of a user's own mechanism; None for a mechanism of the package."""
     module = MECHANISMS.module(name)
     return f"{Path(module).name}, sha256 {checksum(Path(module))}" if is_own(module) else None
 
@@ -284,7 +284,7 @@ def _check_ceiling(declared: Declared, config: ReleaseConfig, chosen: Synthesize
     """Check a claim that is known before the file is opened.
 
     Raises:
-        ConfigError: it is more than the declared ceiling.
+        ConfigError: it exceeds the declared ceiling.
     """
     claim = strict_claim(chosen, declared.schema.neighbours, config.sets)
     if claim is None:
@@ -302,7 +302,7 @@ def _audit(config: ReleaseConfig, candidate: Candidate, audited: AuditResult | N
     """Return the outcome of an audit, which depends on the data: the release is already recorded in the ledger.
 
     Raises:
-        DataError: the audit found a larger epsilon than is claimed, and accept_refuted is not set.
+        DataError: the audit found a larger epsilon than was claimed, and accept_refuted is not set.
     """
     if audited is None or not audited.done:
         return "none"

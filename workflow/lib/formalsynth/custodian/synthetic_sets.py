@@ -1,4 +1,4 @@
-"""Public side of a release: synthetic data sets from a crossing's numbers and from declarations, with a public seed."""
+"""Public side of a release: draws synthetic data sets from a crossing's numbers and declarations, with a public seed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from formalsynth.custodian.schema import Column, PublicSchema
 OUTCOME, PREDICTORS = "outcome", "predictors"
 """Names of the noisy tables."""
 PROBES = 1000
-"""Number of synthetic outcomes for the test of uses_predictors."""
+"""Number of synthetic outcomes that :func:`uses_predictors` compares."""
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """Numbers of a release that crossed; the synthetic sets follow from them, from the declarations and from a seed."""
+    """Numbers in the crossing of a release; with the declarations and a seed, they determine the synthetic sets."""
 
     rows: int
     """Rows of each set."""
@@ -36,7 +36,7 @@ class Crossed:
     """Columns that are released as they are, with rows in another order; None for none."""
 
     def table(self, name: str) -> Part | None:
-        """Table with this name; None if there is none."""
+        """Return the table with this name; None if there is none."""
         return next((part for part in self.tables if part.name == name), None)
 
 
@@ -47,7 +47,7 @@ class ScaledBins:
     column: Column
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
-        """One synthetic data set (n,) for each row of ``probability`` (S, bins)."""
+        """Draw one synthetic data set (n,) for each row of ``probability`` (S, bins)."""
         n, rows = len(records.x), draws["probability"]
         places = [(generator.choice(len(row), n, p=row) + generator.random(n)) / len(row) for row in rows]
         return from_unit(self.column, np.stack(places))
@@ -55,29 +55,29 @@ class ScaledBins:
 
 @dataclass(frozen=True)
 class MadeUpOutcomes:
-    """Outcomes between the declared bounds instead of those from a posterior, for a rehearsal."""
+    """Predictor of made-up outcomes between the declared bounds, which replaces a posterior in a rehearsal."""
 
     column: Column
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
-        """One data set (n,) for each draw."""
+        """Make one data set (n,) for each draw."""
         return generator.uniform(*self.column.ends, (count(draws), len(records)))
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Distribution of the outcomes: a draw for each set, or one for all of them."""
+    """Distribution of the outcomes: one draw for each set, or one for all sets."""
 
     predictor: Predictor
     draws: Draws
 
     def of_set(self, k: int) -> Draws:
-        """Draw of a set."""
+        """Return the draw for set ``k``."""
         return take(self.draws, [k % count(self.draws)])
 
 
 def outcomes_of(schema: PublicSchema, crossed: Crossed, predictor: Predictor | None) -> Outcomes:
-    """Distribution of the outcomes from a crossing.
+    """Return the distribution of the outcomes, from a crossing.
 
     Bins are equally wide on the declared scale, and noisy counts below the scale of the noise times the log of the number of
     bins count as 0: if they were only clamped at 0, the noise of empty bins would add values, most of them far above the others.
@@ -88,7 +88,7 @@ def outcomes_of(schema: PublicSchema, crossed: Crossed, predictor: Predictor | N
         predictor: family of the posterior draws; not used for a table.
 
     Raises:
-        DataError: neither crossed.
+        DataError: the crossing contains neither.
     """
     if crossed.draws is not None and predictor is not None:
         return Outcomes(predictor, crossed.draws.draws)
@@ -102,7 +102,7 @@ def outcomes_of(schema: PublicSchema, crossed: Crossed, predictor: Predictor | N
 def synthetic_sets(
     schema: PublicSchema, crossed: Crossed, predictor: Predictor | None, generator: np.random.Generator
 ) -> list[pd.DataFrame]:
-    """Synthetic data sets, the same for the same generator.
+    """Draw synthetic data sets, which are the same for the same generator.
 
     Args:
         schema: public declarations.
@@ -121,7 +121,7 @@ def synthetic_sets(
 def synthetic_outcomes(
     schema: PublicSchema, predictor: Predictor, draw: Draws, design: Array, generator: np.random.Generator
 ) -> Array:
-    """Synthetic outcomes (n,) of one draw, as they are released: inside the declared bounds and rounded as declared."""
+    """Draw synthetic outcomes (n,) from one draw, clipped to the declared bounds and rounded as declared, for release."""
     # predictions do not use the outcomes of the file; a program may require values within bounds
     records = Records(np.full(len(design), np.rint(sum(schema.target.ends) / 2)), design)
     return finished(schema, predictor.predict(generator, records, draw)[0])
@@ -134,7 +134,7 @@ def uses_predictors(schema: PublicSchema, outcomes: Outcomes) -> bool:
         return False
     designs = np.zeros((2, PROBES, columns))
     designs[:, :, 0] = 1
-    designs[1, rows, 1 + rows % (columns - 1)] = 1  # one predictor at its other end in each row: no unlikely combinations
+    designs[1, rows, 1 + rows % (columns - 1)] = 1  # in each row, one predictor at its other end: avoids unlikely combinations
     first, second = (
         synthetic_outcomes(schema, outcomes.predictor, outcomes.of_set(0), design, np.random.default_rng(0)) for design in designs
     )
@@ -155,7 +155,7 @@ def _predictors(schema: PublicSchema, crossed: Crossed, generator: np.random.Gen
 def _rows(
     columns: Mapping[str, Column], probability: Array, shape: Sequence[int], n: int, generator: np.random.Generator
 ) -> pd.DataFrame:
-    """Rows drawn from a table of probabilities; numbers are uniform inside their bin on the declared scale."""
+    """Draw rows from a table of probabilities; numbers are uniform inside their bin on the declared scale."""
     places = np.unravel_index(generator.choice(len(probability), n, p=probability), tuple(shape))
     drawn: dict[str, Array] = {}
     for (name, column), place in zip(columns.items(), places, strict=True):

@@ -1,8 +1,8 @@
 """Several columns under one budget: noisy margins, noisy sums for pairs, and rows drawn from them.
 
-The confidential side counts the levels of each column, and for each declared pair sums the products of scores, all with discrete
-Laplace noise. Scores are middle ranks in the noisy margins, so they depend on the rows in no other way. The public side
-draws rows with these margins and latent normal correlations that explain the sums, weighted where categories have no order.
+The confidential side counts the levels of each column and sums the products of scores for each declared pair, all with discrete
+Laplace noise. Scores are middle ranks in the noisy margins, so they depend on the rows only through these. The public side
+draws rows with these margins and latent normal correlations that explain the sums, weighted if categories have no order.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ SPARE, BLOCK = 2, 50_000
 
 
 def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None) -> tuple[Part, ...]:
-    """Count and sum the rows, with noise: nothing else from them is used afterwards.
+    """Count and sum the rows, with noise; afterwards, nothing else from them is used.
 
     Args:
         schema: declarations.
         table: the confidential rows.
-        epsilon: cost of all parts.
+        epsilon: epsilon of all parts together.
         noise: function that adds the noise, by default that of a release; that of a simulation protects no one.
     """
     columns = _columns(schema)
@@ -110,7 +110,7 @@ def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integer
 
 
 def variable_places(schema: PublicSchema, table: pd.DataFrame) -> dict[str, tuple[Integers, bool]]:
-    """Levels (n,) of each variable, below 0 where it has none, and whether they have an order."""
+    """Return the levels (n,) of each variable, below 0 where it has none, and True if they have an order."""
     columns = _columns(schema)
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
     ordered = {name: levels.ordered for name, levels in columns.items()}
@@ -119,7 +119,7 @@ def variable_places(schema: PublicSchema, table: pd.DataFrame) -> dict[str, tupl
 
 
 def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) -> tuple[float, dict[str, float]]:
-    """Errors to expect from the noise alone, computed with made-up rows and without the file.
+    """Compute the errors to expect from the noise alone, with made-up rows and without the file.
 
     Returns:
         Largest standard deviation of the share of a level, and that of the correlation of each pair.
@@ -141,13 +141,13 @@ class Model:
     columns: Columns
     variables: Mapping[str, Variable]
     number: float
-    """Estimated rows of the file."""
+    """Estimated number of rows in the file."""
     shares: Shares
     """Shares (levels,) of each column among the values that are not missing."""
     matrix: Array
     """(d, d) latent correlations of the splits of all variables."""
     tilt: Tilt | None
-    """Weights of rows drawn from them; None where every declared pair has an order."""
+    """Weights of rows drawn from the model; None if the categories in all declared pairs have an order."""
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
@@ -199,7 +199,7 @@ class Model:
         return dict(zip(self.variables, drawn(list(self.variables.values()), self.matrix, number, generator), strict=True))
 
     def _places(self, drawn_of: Drawn) -> dict[str, Integers]:
-        """Levels of each variable, missing where the kind of a column differs from that of its levels."""
+        """Return the levels of each variable, missing where a column's kind differs from that of its level."""
         places = {name: place for name, (place, _) in drawn_of.items()}
         for name, levels in self.columns.items():
             if name + KIND in places:
@@ -207,7 +207,7 @@ class Model:
         return places
 
     def _values(self, name: str, drawn_of: Mapping[str, tuple[Integers, Array]], generator: np.random.Generator) -> pd.Series:
-        """Values of a column from the levels of its variables."""
+        """Return the values of a column, from the levels of its variables."""
         import pandas as pd
 
         levels, (place, share) = self.columns[name], drawn_of[name]
@@ -247,7 +247,7 @@ def _counted(schema: PublicSchema, columns: Columns, name: str, places: Integers
 
 
 def _by_pair(schema: PublicSchema, variables: Sequence[Variable], parts: Sequence[Part]) -> dict[tuple[int, int], Part]:
-    """Part of each pair, by the indices of its variables."""
+    """Return the part of each pair, keyed by the indices of its variables."""
     number = {variable.name: k for k, variable in enumerate(variables)}
     pairs = [(number[first], number[second]) for first, second in _pairs(schema, list(number))]
     return dict(zip(pairs, parts, strict=True))
@@ -260,7 +260,7 @@ def _shares(columns: Columns, margins: Sequence[Part]) -> dict[str, Array]:
 
 
 def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part], all_shares: Shares) -> dict[str, Variable]:
-    """Variables by name: each column, and the kind of its values where it has several kinds."""
+    """Return variables by name: each column, and the kind of its values if it has several kinds."""
     variables = {}
     for (name, levels), part in zip(columns.items(), margins, strict=False):
         shares, missing = all_shares[name], 0.0
@@ -277,7 +277,7 @@ def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part], 
 
 
 def _pairs(schema: PublicSchema, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of variables that are declared, in the order of the columns; none is a column with its own kind."""
+    """List the declared pairs of variables, in the order of the columns; none pairs a column with its own kind."""
     declared = None if schema.pairs is None else {frozenset(pair) for pair in schema.pairs}
     return [
         (first, second)
@@ -287,7 +287,7 @@ def _pairs(schema: PublicSchema, names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _columns(schema: PublicSchema) -> Columns:
-    """Levels of each released column."""
+    """Return the levels of each released column."""
     return {name: levels_of(column) for name, column in schema.released.items()}
 
 
@@ -296,7 +296,7 @@ def _column(name: str) -> str:
 
 
 def _places(columns: Columns, places: Mapping[str, Integers], name: str) -> Integers:
-    """Levels of a variable; those of a column are numbered from its last run, and others count as missing."""
+    """Return the levels of a variable; a column's levels are numbered from its last run, and others count as missing."""
     levels, of_column = columns[_column(name)], places[_column(name)]
     if name not in columns:
         return levels.kinds(of_column)
@@ -304,7 +304,7 @@ def _places(columns: Columns, places: Mapping[str, Integers], name: str) -> Inte
 
 
 def _rows(margins: Sequence[Part]) -> float:
-    """Estimate the number of rows: the mean of the noisy totals, each with its precision."""
+    """Estimate the number of rows: the mean of the noisy totals, weighted by their precision."""
     totals = np.array([part.counts.sum() for part in margins])
     precision = np.array([1 / (part.scale**2 * math.prod(part.shape)) for part in margins])
     return float(max((totals * precision).sum() / precision.sum(), 1.0))

@@ -25,24 +25,24 @@ from formalsynth.custodian.tables import Model, measured, variable_places
 from formalsynth.inference.intervals import NORMAL_95
 
 FACTORS = 0.5, 1.0, 2.0
-"""Epsilons that are tried, relative to the ceiling."""
+"""Epsilons to try, relative to the ceiling."""
 DRAWS = 10
 """Number of draws of the noise for each epsilon."""
 MOST = 0.9
-"""Share of draws in which an analysis is kept if it counts as kept."""
+"""Smallest share of draws in which an analysis has to be kept to count as kept."""
 TAILS = 0.01, 0.05, 0.95, 0.99
 """Levels of the quantiles in the tails."""
 GROUPS = 5
-"""Groups by rank of a column of numbers in Cramer's V."""
+"""Number of rank groups into which a column of numbers is divided for Cramer's V."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """Releases with one epsilon that differ in their noise, compared with the file."""
+    """Releases with the same epsilon and different noise, compared with the file."""
 
     epsilon: float
     cost: float
-    """Epsilon of all parts, from the scales of their noise."""
+    """Epsilon of all parts, computed from the scales of their noise."""
     file: Mapping[str, tuple[float, float]]
     """Estimate and standard error of each analysis, tails included."""
     declared: Sequence[str]
@@ -50,7 +50,7 @@ class Tried:
     synthetic: Array
     """(draws, analyses) estimates."""
     pairs: Array
-    """(draws, pairs) association minus that of the file."""
+    """(draws, pairs) association in the synthetic data, minus that in the file."""
 
     @property
     def kept(self) -> dict[str, float]:
@@ -68,7 +68,7 @@ class Tried:
 
 
 def compare_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> str:
-    """Try noisy tables on the file, made as in a release but with other noise, and write the internal report."""
+    """Try noisy tables on the file, made as in a release but with different noise, and write the internal report."""
     analyses = config.analyses.model_copy(update={"quantiles": sorted({*config.analyses.quantiles, *TAILS})})
     pairs, generator = declared_pairs(schema), np.random.default_rng()
     tried = [_tried(schema, config, analyses, table, pairs, factor * config.ceiling, generator) for factor in FACTORS]
@@ -104,13 +104,13 @@ def declared_pairs(schema: PublicSchema) -> list[tuple[str, str]]:
 
 
 def associations(schema: PublicSchema, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Array:
-    """Association (pairs,) of each pair: rank correlation of columns with an order, otherwise Cramer's V."""
+    """Compute the association (pairs,) of each pair: rank correlation of columns with an order, otherwise Cramer's V."""
     places = variable_places(schema, rows)
     return np.array([_association(places[first], places[second]) for first, second in pairs])
 
 
 def _association(ours: tuple[Integers, bool], theirs: tuple[Integers, bool]) -> float:
-    """Association of two columns, each with its places and True if they have an order; 0 for a constant one."""
+    """Compute the association of two columns, given as levels and True if these have an order; 0 if one is constant."""
     (first, first_ordered), (second, second_ordered) = ours, theirs
     there = (first >= 0) & (second >= 0)
     if any(len(np.unique(places[there])) < 2 for places in (first, second)):
@@ -135,7 +135,7 @@ def _page(config: ReleaseConfig, tried: Sequence[Tried], pairs: Sequence[tuple[s
         for result in tried
         for k, name in enumerate(result.file)
     ]  # fmt: skip
-    head = ["epsilon", "analysis", "file", "its error", "synthetic, mean", "difference in errors", "kept in", ""]
+    head = ["epsilon", "analysis", "file", "its standard error", "synthetic, mean", "difference, in errors", "kept in", ""]
     of_pairs = [
         (result.epsilon, f"{first} and {second}", float(differences.mean()), float(differences.max()))
         for result in tried
@@ -148,9 +148,9 @@ def _page(config: ReleaseConfig, tried: Sequence[Tried], pairs: Sequence[tuple[s
         "noise. Choosing an epsilon or pairs from this report uses the data, and no epsilon covers that; the ledger records it, "
         "and the texts of the release state it.</p>",
         *(f"<p><strong>{escape(sentence)}</strong></p>" for sentence in verdicts(tried)),
-        "<h2>Claim</h2>", html_table(["claimed epsilon", "epsilon by the scales of all noise", "audit"], claims),
+        "<h2>Claim</h2>", html_table(["claimed epsilon", "epsilon from the scales of all noise", "audit"], claims),
         "<h2>Declared analyses and tails</h2>",
-        "<p>An analysis is kept where the synthetic estimate is in the 95 % interval of the file or within a tenth of its value, "
+        "<p>An analysis is kept if the synthetic estimate is in the 95 % interval of the file or within a tenth of its value, "
         f"in at least {MOST:.0%} of the draws. The difference is a root mean square.</p>",
         html_table(head, rows),
         "<h2>Pairs</h2><p>Rank correlation, or Cramér's V if a column has no order: absolute difference from the file.</p>",

@@ -1,4 +1,4 @@
-"""Plan of a release by noisy tables: the whole procedure simulated on made-up rows, for several epsilons and without the file."""
+"""Plan of a release from noisy tables: simulates the whole procedure on made-up rows for several epsilons, without the file."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from formalsynth.inference.intervals import NORMAL_95
 from formalsynth.runtime.private import write_private
 
 FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0
-"""Epsilons that are simulated, relative to the ceiling."""
+"""Epsilons to simulate, relative to the ceiling."""
 REPLICATES = 40
-"""Simulated releases for each epsilon."""
+"""Number of simulated releases for each epsilon."""
 LARGE = 4
-"""Factor of the rows from which the value of a fitted model is computed."""
+"""Factor by which more rows than the file has are drawn to compute the value in a fitted model."""
 COMMON = 0.3
 """Correlation of the columns of made-up rows."""
 NO_NOISE = 1e9
-"""Epsilon of the model of the made-up rows."""
+"""Epsilon at which the model of the made-up rows is fitted, practically without noise."""
 LOST = 0.5
-"""Standard error from which on the noise hides a correlation."""
+"""Standard error at and above which the noise hides a correlation."""
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """Errors (analyses,) to expect from releases with one epsilon."""
+    """Errors (analyses,) to expect from releases with the same epsilon."""
 
     epsilon: float
     sampling: Array
@@ -55,10 +55,10 @@ class Predicted:
 
 
 def predicted(way: Way, population: Model, generator: np.random.Generator) -> Predicted:
-    """Simulate releases of files from a population, and for each one replicate of its interval.
+    """Simulate releases of files from a population, with one replicate of the interval for each release.
 
-    The replicates are pooled over the releases, instead of many for each of them (Giacomini, Politis and White 2013, Econometric
-    Theory 29, 567-589).
+    Pooling these replicates over the releases replaces many replicates for each release (Giacomini, Politis and White 2013,
+    Econometric Theory 29, 567-589).
     """
     truth = _value(way, population, generator)
     files, errors, replicates = [], [], []
@@ -78,18 +78,18 @@ def predicted(way: Way, population: Model, generator: np.random.Generator) -> Pr
 
 
 def _value(way: Way, model: Model, generator: np.random.Generator) -> Array:
-    """Estimates (analyses,) of the population that a model describes."""
+    """Compute the estimates (analyses,) in the population that a model describes."""
     return values(way.schema, way.analyses, model.rows(round(LARGE * way.drawn * way.fraction), generator))
 
 
 def guessed(schema: Schema, generator: np.random.Generator) -> Model:
-    """Model of made-up rows, in which all columns are related."""
+    """Fit the model to made-up rows in which all columns are related."""
     rows = _related(schema, made_up(schema, generator), generator)
     return Model.of(schema, measured(schema, rows, NO_NOISE, lambda counts, epsilon, sensitivity: list(counts)))
 
 
 def _related(schema: PublicSchema, rows: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
-    """Put the values of each column in the order of a normal variable, which has a common part in all columns."""
+    """Reorder the values of each column like a normal variable; these variables have a part in common, so columns correlate."""
     common, columns = generator.standard_normal(len(rows)), {}
     for name, column in schema.released.items():
         places = {category: place for place, category in enumerate(column.categories or [])}
@@ -149,8 +149,8 @@ def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], corre
     words = (
         f"<p>{REPLICATES} releases for each epsilon, of files of {way.rows} rows that are made up from schema.yaml: numbers "
         f"have a fixed distribution between their bounds, and all columns have a correlation of {COMMON:g}. Your file has other "
-        "errors; this shows how they grow as epsilon falls. The error of a release includes that of sampling. Coverage is the "
-        "share of 95 % intervals that contain the value of the population, with a standard error of 0.03.</p>"
+        "errors; this shows how they grow as epsilon decreases. The error of a release includes that of sampling. Coverage is "
+        "the share of 95 % intervals that contain the value of the population, with a standard error of 0.03.</p>"
     )
     pairs = [(pair, correlation_error(error)) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
     undeclared = [f"<p>{escape(name)}: lost, because {escape(reason)}.</p>" for name, reason in lost.items()]

@@ -1,8 +1,8 @@
-"""Tilting of drawn rows towards the noisy sums of pairs in which a column has categories without an order.
+"""Weights of drawn rows that reproduce the noisy sums of pairs in which a column has categories without an order.
 
-The splits of such a column have independent latent variables, so a strong relation between categories comes out too weak.
+The splits of such a column have independent latent variables, so a strong relation between categories would be too weak.
 Rows are therefore weighted by exp(strength . terms of the row): of all distributions with the noisy sums, as far as their noise
-allows, this is the nearest to the model (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46).
+allows, this is the closest to the model (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Places = Mapping[str, Integers]
 STRONGEST = 4.0
 """Largest strength of a term."""
 SHRINKAGE = 0.1
-"""Weight of the noise of the sums against their distance from those of the model; tried with Adult and German credit."""
+"""Weight of the sums' noise relative to their distance from the model's sums; chosen on Adult and German credit."""
 LEAST_SHRINKAGE = 0.01
-"""Penalty without noise, in variances of the terms."""
+"""Penalty if there is no noise, in units of the variances of the terms."""
 STEPS = 200
 
 
@@ -78,7 +78,7 @@ def tilt_of(
 
 
 def terms(variables: Mapping[str, Variable], pairs: tuple[Pair, ...], places: Places) -> Array:
-    """Terms (n, k) of rows: indicators of categories, then products of the indicators of each pair, at most 1."""
+    """Compute terms (n, k) of rows: indicators of categories, then products of the indicators of each pair, at most 1."""
     names = {name for pair in pairs for name in pair}
     indicators = {name: variables[name].indicators(places[name]) / variables[name].largest for name in names}
     parts = [indicators[name] for name in _unordered(variables, pairs)]
@@ -94,10 +94,10 @@ def terms(variables: Mapping[str, Variable], pairs: tuple[Pair, ...], places: Pl
 
 
 def chosen(weight: Array, number: int, generator: np.random.Generator) -> tuple[Index, Array]:
-    """Draw rows by their weights, systematically, so that few are drawn twice.
+    """Draw rows with probabilities given by their weights, systematically, so few are drawn twice.
 
     Returns:
-        Places (number,) of the rows in random order, and True where a row was drawn before.
+        Indices (number,) of the rows in random order, and True where a row was drawn before.
     """
     points = (np.arange(number) + generator.random()) / number
     index = generator.permutation(np.minimum(np.searchsorted(np.cumsum(weight), points, side="right"), len(weight) - 1))
@@ -107,5 +107,5 @@ def chosen(weight: Array, number: int, generator: np.random.Generator) -> tuple[
 
 
 def _unordered(variables: Mapping[str, Variable], pairs: tuple[Pair, ...]) -> list[str]:
-    """Variables of pairs that have no order."""
+    """List the variables in pairs whose categories have no order."""
     return [name for name in dict.fromkeys(name for pair in pairs for name in pair) if not variables[name].ordered]

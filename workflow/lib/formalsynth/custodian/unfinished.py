@@ -1,7 +1,7 @@
 """Unfinished releases: a crossing is on disk before the public side begins, so that a later command can finish its release.
 
 After a full disk or a killed process, epsilon is not spent a second time. Noisy counts to which no family could be fitted have
-cost epsilon too, and stay with their owner.
+also spent epsilon, and stay with their owner.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Unfinished:
 def store(
     study: Path, place: int, crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None
 ) -> Unfinished:
-    """Write a crossing to the study: complete, synced to disk, and readable only by its owner.
+    """Write a complete crossing to the study, synced to disk and readable only by its owner.
 
     Args:
         study: folder of the study.
@@ -75,7 +75,7 @@ def _sync(path: Path) -> None:
 
 
 def unfinished(study: Path) -> Unfinished | None:
-    """Return the unfinished release of a study; None for none.
+    """Return the unfinished release of a study; None if there is none.
 
     Raises:
         DataError: the folder does not belong to a release in the ledger.
@@ -120,7 +120,7 @@ def finish_release(release: Unfinished, to: Path) -> None:
         with unpublished_folder(to) as folder:
             compute_release(release.folder, folder)
             publish(folder, to)
-    counts_path(release.study, release.place).unlink(missing_ok=True)  # the crossing has them
+    counts_path(release.study, release.place).unlink(missing_ok=True)  # the crossing contains them
     finish(release.study, release.place, "released", checksum(release.folder / CROSSING))
     _remove(release.folder)
 
@@ -148,7 +148,7 @@ def _is_there(release: Unfinished, to: Path) -> bool:
 
 
 def crossing_folder(study: Path) -> Path:
-    """Folder with the crossing of a release that is not published yet."""
+    """Return the folder for the crossing of a release that is not published yet."""
     return study / CONFIDENTIAL / UNFINISHED
 
 
@@ -156,17 +156,17 @@ def unpublished(study: Path) -> list[str]:
     """Describe crossings and noisy counts of unfinished releases, whose epsilon is spent."""
     crossing, counts = crossing_folder(study), sorted((study / CONFIDENTIAL).glob(COUNTS.format("*")))
     return [
-        *([f"Paid for but not published: {crossing}. The next formalsynth release publishes it."] * crossing.exists()),
-        *(f"Paid for but not published: the noisy counts in {path}. They may be published as they are." for path in counts),
+        *([f"Epsilon spent, but not published: {crossing}. The next formalsynth release publishes it."] * crossing.exists()),
+        *(f"Epsilon spent, but not published: the noisy counts in {path}. They may be published as they are." for path in counts),
     ]
 
 
 def counts_path(study: Path, place: int) -> Path:
-    """File for the noisy counts of a release in the ledger, while a family is fitted to them and if that failed."""
+    """Return the file for a release's noisy counts while a family is fitted to them, and after a failed fit."""
     return study / CONFIDENTIAL / COUNTS.format(place)
 
 
 def store_counts(path: Path, declarations: Declarations, counts: Part) -> None:
-    """Write noisy counts, readable only by their owner, to a file that may be published as it is."""
+    """Write noisy counts to a file that only its owner can read, but that may be published as it is."""
     private_folder(path.parent)
     write_private(path, part_text(statement_of(declarations, "none"), counts))

@@ -1,4 +1,4 @@
-"""The command ``verify``: a release computed again from its crossing, and compared byte by byte."""
+"""The command ``verify``: computes a release again from its crossing, and compares it byte by byte."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from formalsynth.runtime.files import checksum, write_text
 SYSTEMS = frozenset({"security.selinux", "security.apparmor", "security.SMACK64", "security.ima", "security.evm"})
 """Extended attributes that systems set themselves."""
 ACCESS = "system.posix_acl"
-"""Prefix of the names of access lists, which contain user ids; other names that begin with system. belong to file systems."""
+"""Prefix of the attributes that hold access lists, which contain user ids; other attributes in system. belong to file systems."""
 
 
 ADVICE = (
@@ -43,7 +43,7 @@ class FileRecord(Model):
     sha256: str | None
     """Checksum of the file; None if it is missing, or does not belong to the release."""
     computed: str | None
-    """Checksum of the file that was computed again; None if the crossing does not explain it."""
+    """Checksum of the file that was computed again; None if the crossing does not produce this file."""
 
 
 class VerificationRecord(Model):
@@ -57,9 +57,9 @@ class VerificationRecord(Model):
     """Name of the folder."""
     result: Literal["verified", "not verified"]
     reason: str | None = None
-    """Reason why it was not verified."""
+    """Reason why it was not verified; None if it was."""
     checks: tuple[str, ...]
-    """Checks that passed, in their order."""
+    """Checks that passed, in order."""
     crossing: str | None = None
     """Sha256 of the crossing; None if it could not be read."""
     made_with: dict[str, str] = Field(default_factory=dict)
@@ -84,15 +84,15 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None,
 
     Args:
         release: folder of a release.
-        study: folder of its study, at the office: the crossing is then also compared with the ledger.
+        study: folder of its study, if available: the crossing is then also compared with the ledger.
         record: file for a record in JSON, whatever the result is.
-        run_code: True to run code that belongs to the release.
+        run_code: True to run the code that belongs to the release.
 
     Returns:
         Lines to print.
 
     Raises:
-        DataError: a file differs, or the folder has something that the crossing does not explain.
+        DataError: a file differs, or the folder contains something that does not follow from the crossing.
     """
     if record is not None and record.resolve().is_relative_to(release.resolve()):
         raise DataError(f"{record}: is in the folder of the release, which may contain only its own files: choose another place")
@@ -154,7 +154,7 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
 
 
 def _compared(release: Path, again: Path) -> list[FileRecord]:
-    """Checksums of the files of a release, and of the same files computed again."""
+    """Return the checksums of the files of a release, and of the same files computed again."""
     there, computed = {path.name for path in release.iterdir()}, {path.name: checksum(path) for path in again.iterdir()}
     sums = {name: checksum(release / name) for name in there & computed.keys()}  # a file that was added may be of any size
     return [
@@ -164,7 +164,7 @@ def _compared(release: Path, again: Path) -> list[FileRecord]:
 
 
 def _text(name: str) -> str:
-    """Name of a file as text, even if it is not valid text."""
+    """Return the name of a file as printable text, even if it is not valid text."""
     return name.encode(errors="backslashreplace").decode()
 
 
@@ -176,7 +176,7 @@ def _made_with(given: Mapping[str, str]) -> Iterator[str]:
 
 
 def _places(release: Path, study: Path | None) -> Iterator[Path]:
-    """Folders that a message may name; the folder of the ledgers only at the office."""
+    """Yield the folders that a message may name; that of the ledgers only if the study is given."""
     yield release
     if study is not None:
         yield study
@@ -185,7 +185,7 @@ def _places(release: Path, study: Path | None) -> Iterator[Path]:
 
 
 def _record_of(release: Path, study: Path | None, findings: _Findings, problem: DataError | None) -> str:
-    """Write a record; paths of this machine become the names of their folders."""
+    """Write a record, in which paths of this machine are replaced by the names of their folders."""
     reason = _text(str(problem))
     for folder in _places(release, study):
         reason = reason.replace(str(folder), folder.resolve().name)
@@ -199,7 +199,7 @@ def _record_of(release: Path, study: Path | None, findings: _Findings, problem: 
 
 
 def _odd(release: Path) -> Iterator[str]:
-    """Describe what a release never contains: links, folders, devices, other modes and extended attributes."""
+    """Yield descriptions of items that no release contains: links, folders, devices, other modes and extended attributes."""
     for path in [release, *sorted(release.rglob("*"))]:
         mode = path.lstat().st_mode
         name = path.relative_to(release.parent)
@@ -214,7 +214,7 @@ def _odd(release: Path) -> Iterator[str]:
 
 
 def _attributes(path: Path) -> list[str]:
-    """Names of the extended attributes of a file, without those that systems set themselves."""
+    """List the extended attributes of a file, without those that systems set themselves."""
     if not hasattr(os, "listxattr"):
         return []
     own = os.listxattr(path, follow_symlinks=False)
@@ -222,7 +222,7 @@ def _attributes(path: Path) -> list[str]:
 
 
 def _reason(crossing: Crossing) -> str:
-    """Explain a difference: a change, or other software."""
+    """Explain a difference by a change of the folder, or by other software."""
     ours = software()
     pairs = {name: (crossing.software.get(name, "none"), ours.get(name, "none")) for name in crossing.software | ours}
     others = [f"{name} {given}, here {here}" for name, (given, here) in pairs.items() if given != here]
@@ -239,6 +239,6 @@ def _check_ledger(study: Path, release: Path, total: str) -> None:
     """
     if total not in {entry.crossing for entry in read_ledger(study, needed=True)}:
         raise DataError(
-            f"{release / CROSSING}: is not the crossing of a release in the ledger of {study}: all of it was changed, "
+            f"{release / CROSSING}: is not the crossing of a release in the ledger of {study}: the whole folder was replaced, "
             "or it belongs to another study"
         )

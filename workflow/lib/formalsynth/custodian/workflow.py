@@ -1,4 +1,4 @@
-"""File of a study in the workflow: registered under the name of the study, read by its schema."""
+"""File of a study in the workflow: registered under the study's name, and read according to its schema."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from formalsynth.custodian.workflow import register
 
 register(__file__, __name__)
 '''
-"""Own code of a study."""
+"""Code that is written to a study's folder."""
 
 
 def register(file: str, module: str) -> None:
-    """Register the confidential file of the study in the folder of some own code.
+    """Register the confidential file of the study whose folder contains the given code.
 
     Args:
         file: path of that code.
