@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     os.umask(0o077)
     forbid_core_dumps()
-    os.environ.pop("MPLBACKEND", None)  # matplotlib raises for an unknown backend, after the budget was spent
+    os.environ.pop("MPLBACKEND", None)  # an unknown backend would make matplotlib fail after the budget is spent
     try:
         own_temporary_folder()
         show_progress()
@@ -45,14 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _messages(error: BaseException) -> Sequence[object]:
-    """Lines of the message of an error; the text of an unexpected error is left out, since it may quote the file."""
+    """Return the lines of an error's message; the text of an unexpected error is left out, because it may quote the file."""
     if isinstance(error, Sentence | DuplicateError):
         return [error]
     if isinstance(error, OSError):
         return [f"{error.filename or 'formalsynth'}: {error.strerror or error}"]
     if isinstance(error, KeyboardInterrupt):
-        again = "" if getattr(error, "__notes__", ()) else "; run the command again"  # notes say what that would do
-        return [f"interrupted: the output is incomplete and was not written{again}"]
+        again = "" if getattr(error, "__notes__", ()) else "; run the command again"  # notes state what that would do
+        return [f"interrupted: the output was incomplete and was not written{again}"]
     return [_unexpected(error)] if isinstance(error, Exception) else []
 
 
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--record", type=Path, help="file for a record of the verification in JSON, whatever its result")
     budget = _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
     budget.add_argument("--head", help="saved head of the ledger, to check that no entry up to it was changed")
-    budget.add_argument("--change", type=float, metavar="BUDGET", help="record another budget, which every later release states")
+    budget.add_argument("--change", type=float, metavar="BUDGET", help="record a new budget, which every later release states")
     budget.add_argument("--reason", help="reason for the change, for the ledger")
     _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
     query = _add(commands, "query", "print means over the results of a run, by mechanism and other columns", _query)

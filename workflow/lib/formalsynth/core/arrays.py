@@ -15,8 +15,8 @@ Index = NDArray[np.intp]
 Draws = Mapping[str, Array]
 """Posterior draws: each parameter of a family with the S draws along its first axis."""
 BLOCK = 1 << 15
-"""Elements of a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next. The memory
-of larger blocks is returned to the system and allocated again, which takes longer than the arithmetic."""
+"""Number of elements in a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next.
+The memory of larger blocks is returned to the system and allocated again, which takes longer than the arithmetic."""
 
 
 @dataclass(frozen=True)

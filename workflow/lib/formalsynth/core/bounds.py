@@ -26,7 +26,7 @@ from formalsynth.core.weights import sensitive_range
 
 SAME_ROUNDING = 16
 """Number of columns of a matrix product that OpenBLAS computes identically: parts with this number of columns, or a multiple,
-equal the whole product bit by bit. Weights computed from bounds therefore do not depend on the chosen algorithm."""
+equal the whole product bit for bit. Weights computed from bounds therefore do not depend on the chosen algorithm."""
 TAIL = 0.05
 """Share of the draws that form the tail of a maximum."""
 RANGE_COST = 16

@@ -144,7 +144,7 @@ Kind = Literal["remove", "add", "replace", "same"]
 
 
 class AuditSearch(JobInput):
-    """Size of an audit's search for the most costly neighbour of a data set, and contents of its report."""
+    """Size of an audit's search for the neighbour with the largest loss, and contents of its report."""
 
     deltas: tuple[Annotated[float, Field(ge=0, lt=1)], ...] = Field(
         (1e-3, 1e-5), min_length=1, description="Values of δ at which ε is reported; the first is used to rank the neighbours."
@@ -173,7 +173,7 @@ class AuditSearch(JobInput):
         0,
         ge=0,
         le=10**6,
-        description="Number of runs of the attack on the worst addition or removal, whichever costs more; 0 leaves it out.",
+        description="Number of runs of the attack on the worst addition or removal, by the larger loss; 0 leaves it out.",
     )
 
 

@@ -28,9 +28,9 @@ from formalsynth.core.streams import Address, MechanismAddress, number_of, param
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
 PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}
-"""Factor from a Lipschitz bound, or a threshold, to epsilon: replacing a record is removing one and adding one."""
+"""Factor that converts a Lipschitz bound, or a threshold, to epsilon: replacing a record is removing one and adding one."""
 Factor = float | Callable[[Mapping[str, float]], float | None]
-"""Factor by which the declared ``epsilon`` holds, or a function of the parameters that returns it; None for no guarantee."""
+"""Guaranteed multiple of the declared ``epsilon``, or a function of the parameters that returns it; None for no guarantee."""
 STRICT_KINDS: Mapping[str, tuple[Neighbours, ...]] = {
     "DP": ("add_remove", "replace"), "DP (add/remove)": ("add_remove",), "DP (replace-one)": ("replace",),
 }  # fmt: skip
@@ -83,7 +83,7 @@ class FitCache:
     search_steps: int | None = None
     """Number of refits of the search."""
     fit_p: float | None = None
-    """p-value of the test of fit to noisy tables."""
+    """P value of the test of fit to noisy tables."""
     noisy: Array | None = None
     """(cells,) noisy counts that the first stage of a mechanism has published."""
 
@@ -179,7 +179,7 @@ class Mechanism:
     program: str = ""
     """Stan program that fits a family to its private statistics; empty for all other mechanisms."""
     strict: Mapping[Neighbours, Factor] = field(default_factory=dict)
-    """Factor by which its declared ``epsilon`` holds for every data set, by neighbour relation; empty without a guarantee."""
+    """Multiple of its declared ``epsilon`` guaranteed for every data set, by neighbour relation; empty without a guarantee."""
     selects: bool = False
     """True if it selects among declared candidates by their scores."""
     staged: bool = False
@@ -311,7 +311,7 @@ def mechanism(
         censors: True if it needs a family whose program can clip each record's log-likelihood.
         id: integer that keys its random streams; by default, it is derived from the function's name.
         truncates: True if it needs a family with interval probabilities.
-        strict: factor by which the declared parameter ``epsilon`` holds for every data set, by neighbour relation. The kinds of
+        strict: multiple of the declared parameter ``epsilon`` guaranteed for every data set, by neighbour relation. The kinds of
             guarantee ``DP``, ``DP (add/remove)`` and ``DP (replace-one)`` need it, and no other kind may have it.
         program: Stan program that fits a family to its private statistics; a function that returns a ``PrivateFit`` needs it.
         selects: True if it selects among declared candidates by their scores.

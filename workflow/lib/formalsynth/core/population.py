@@ -19,7 +19,7 @@ from formalsynth.core.parameters import Parameters, parameters_of
 from formalsynth.core.registry import Registry
 
 Counts = Mapping[str, tuple[Array, Array]]
-"""Published counts: for each variable, its values and their numbers of records."""
+"""Published counts: for each variable, its values and the number of records with each value."""
 PublishedCounts = Annotated[Counts | None, GetPydanticSchema(lambda _, schema_of: schema_of(str))]
 """In config, the name of a registered table of counts; in the function, its content, or None if the file is missing."""
 Truth = Callable[..., Mapping[str, float]]

@@ -84,7 +84,7 @@ They save 0.1 to 0.5 s in a fit with 1000 sets of 500 to 2000 values, more than 
 
 
 def statistics_of_sets(sets: Array, names: Iterable[str]) -> dict[str, Array]:
-    """Compute statistics of many sets of values, bit by bit equal to those of :data:`STATISTICS`; every set is sorted once.
+    """Compute statistics of many sets of values, identical bit for bit to those of :data:`STATISTICS`; each set is sorted once.
 
     Args:
         sets: (..., n) values; all statistics of a set with NaN are NaN.

@@ -102,7 +102,7 @@ def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None]
 
 
 def _word(value: float | str) -> int:
-    """Return an integer, unique among numbers: if two shared their noise, its outputs would differ by the exact counts."""
+    """Return an integer unique to a number: outputs of two mechanisms with the same noise would differ by the exact counts."""
     if isinstance(value, str):
         return int.from_bytes(value.encode(), "big") % (2**61 - 1)
     if not math.isfinite(value):

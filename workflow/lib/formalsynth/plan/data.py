@@ -34,7 +34,7 @@ def check_counts(scenario: Section, key: str, data: Simulated) -> None:
     """Check that a population's published counts name a registered table of counts.
 
     Raises:
-        ConfigError: they are not.
+        ConfigError: they do not.
     """
     name = data.parameters.get("counts")
     tables = [table for table, dataset in FILES.items() if dataset.holds == "counts"]

@@ -44,7 +44,7 @@ def check_named(claim: ClaimConfig, numbers: Iterable[str], file: Path) -> None:
     """Check that the erratum that a claim names exists.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: it does not.
     """
     if claim.erratum and claim.erratum not in (known := list(numbers)):
         allowed = known or [f"none: there is no erratum in {FILE}"]

@@ -84,7 +84,7 @@ class ScenarioJobs:
         return [f"results/stan/{name}" for name in self.scenario.public_programs]
 
     def passed_checks(self) -> list[str]:
-        """Return the file that marks a user's own family or Stan program as checked; empty for ours."""
+        """Return the file that marks a user's own family or Stan program as checked; empty for those of the package."""
         if self.scenario.family in self.run.own_families:
             return [f"{self.run.results}/checks/{self.scenario.family}.checked"]
         return [f"{self.program()}.checked"] if self.scenario.program in self.run.own_programs else []

@@ -299,7 +299,7 @@ class DeclaredRange(Model):
 
 
 class AuditConfig(AuditSearch):
-    """An audit: what a record costs on the neighbours of each data set, with everything recomputed on each neighbour."""
+    """An audit: the privacy loss of a record over neighbours of each data set, with everything recomputed on each neighbour."""
 
     outcome: DeclaredRange = Field(description="Possible values of an outcome; records to add take theirs from its grid.")
     predictors: list[DeclaredRange] = Field(
@@ -363,7 +363,7 @@ class FittedScenario(ScenarioConfig):
         description="Whether to draw from the exact pseudo posterior instead of with Stan; for families whose posterior an audit "
         "computes exactly.",
     )
-    audit: AuditConfig | None = Field(None, description="Audit of what a record costs; if left out, there is no audit.")
+    audit: AuditConfig | None = Field(None, description="Audit of the privacy loss of a record; if left out, there is no audit.")
 
     @property
     def model(self) -> str:

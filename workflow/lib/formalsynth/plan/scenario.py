@@ -56,10 +56,10 @@ class Scenario:
     place: str
     label: str
     family: str
-    """Empty for a study."""
+    """Model family; empty for a study."""
     priors: dict[str, float]
     data: Simulated | FromFile | None
-    """None for a study, which has its own."""
+    """Confidential data; None for a study, which has its own."""
     stand_in: bool
     """True if simulated data replace an absent file."""
     study: ChosenStudy | None
@@ -78,11 +78,11 @@ class Scenario:
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for a missing file."""
     use: ProgramUse | None
-    """Its use of the user's own Stan program; None for our families and for studies."""
+    """Its use of the user's own Stan program; None for families of the package and for studies."""
     doubt: str
     """Warning that a data file may not be the paper's; empty if there is no doubt."""
     audit: AuditPlan | None
-    """None if nothing is audited."""
+    """Audit; None if nothing is audited."""
     synthesizers: dict[str, Synthesizer] = field(repr=False)
     arms: dict[str, ArmChoice] = field(repr=False)
     exact: bool = False
@@ -155,7 +155,7 @@ class Scenario:
         first = int(id) * self.batch_size
         return tuple(range(first, min(first + self.batch_size, self.replicates)))
 
-    # Inputs of jobs; changes of anything not listed here do not rerun a job. ----------------------------------------
+    # Inputs of jobs; a change of anything not listed here does not rerun a job. ----------------------------------------
 
     def batch_job(self, batch: str, sampler: SamplerSettings) -> BatchJob:
         """Return the input of the job that runs a batch, made of the inputs of its parts."""

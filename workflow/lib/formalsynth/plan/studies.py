@@ -298,7 +298,7 @@ class Inherited:
         others = [id for id in (claim.id for claim in self.base.claims) if id not in {claim.id for claim in asked}]
         if others:
             subject, verb = ("it concerns", "is") if len(others) == 1 else ("they concern", "are")
-            which = f"{counted(len(others), 'claim')} of {self.base.key} {verb} not asked"
+            which = f"{counted(len(others), 'claim')} of {self.base.key} {verb} not judged"
             why = f"{subject} parts that this study does not have, or has with other settings"
             self.left_out.append(f"{paper.key}: {which}, because {why}: {', '.join(others)}")
         return asked

@@ -18,7 +18,7 @@ from formalsynth.report.info import DisplayInfo, FigureInfo, PaperInfo, TableInf
 from formalsynth.runtime.files import unbroken
 
 About = Mapping[str, Sequence[LedgerRow]]
-"""Claims by the figure or table that they belong to."""
+"""Claims, keyed by the figure or table to which they belong."""
 TRUTH = {"True": 1.0, "False": 0.0}
 """Numbers that replace the truth values in tables."""
 CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
@@ -93,7 +93,7 @@ class Item:
     withheld: str
     """Reason why it is not shown; empty if it is shown."""
     copies: Mapping[str, str]
-    """Copies of its files in the report, by the ending of the original file."""
+    """Names of the copies of its files in the report, keyed by the extension of the original."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _table(info: TableInfo, about: About, source: Source) -> ShownTable:
 def _item(
     info: DisplayInfo, kind: str, about: About, source: Source
 ) -> tuple[str, str, Sequence[LedgerRow], int, str, Mapping[str, str]]:
-    """Fields of :class:`Item`."""
+    """Return the fields of :class:`Item`."""
     what, why = f"{kind} {info.number}", withheld(info, source.sent)
     caption = "" if why and source.sent else source.files.shown[f"{info.file}.txt"].read_text(encoding="utf-8").strip()
     line = source.lines.get(f"{kind}s.{info.number}", 1)

@@ -1,4 +1,4 @@
-"""Selection of the files of a run that go into a report: which stay with their owner, and which would make it too large."""
+"""Selection of the files of a run that go into a report, without confidential files and files that make it too large."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from formalsynth.report.info import DisplayInfo, RunInfo
 from formalsynth.runtime.files import unbroken
 
 LARGE = 20_000
-"""Size in bytes from which a table is packed by gzip."""
+"""Size in bytes from which a table is compressed with gzip."""
 SHARP = 150_000
 """Size in bytes of the largest SVG that a page shows, sharp at any zoom; larger ones load slowly, so the PNG is shown instead."""
 ROOM = 11_000_000
 """Largest total size in bytes of the copies in a report to be sent; with the pages it stays below 15 MB, small enough to mail."""
 SHOWN_ON_PAGES = (".png", ".svg", ".txt")
-"""Endings of the files that the pages themselves show."""
+"""Extensions of the files that the pages themselves show."""
 RECORDS = "the content includes records of an unpublished data file, or a number for each of them"
 STATISTICS = "the content is made from an unpublished data file"
 TOO_LARGE = "the report would become too large to send"
@@ -40,7 +40,7 @@ class Copies:
     left_out: Sequence[LeftOut]
 
     def of(self, file: str) -> dict[str, str]:
-        """Names of the copies of a figure or table, by the ending of the original."""
+        """Return the names of the copies of a figure or table, keyed by the extension of the original."""
         return {_original(name).suffix[1:]: name for name in self.contents if str(_original(name).with_suffix("")) == file}
 
 
@@ -90,14 +90,14 @@ def picture(shown: Mapping[str, Path], file: str) -> str:
 
 
 def _packed(name: str, path: Path) -> tuple[str, bytes | Path]:
-    """Pack a large table, with identical bytes in every run; other files are copied unchanged."""
+    """Compress a large table, with identical bytes in every run; other files are copied unchanged."""
     if path.suffix != ".csv" or path.stat().st_size < LARGE:
         return name, path
     return f"{name}.gz", gzip.compress(path.read_bytes(), mtime=0)
 
 
 def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
-    """Names of the largest files that must be left out to keep the report small; files that the pages show are never left out."""
+    """Name the largest files that must be left out to keep the report small; files that the pages show are never left out."""
     sizes = {name: len(content) if isinstance(content, bytes) else content.stat().st_size for name, content in contents.items()}
     optional = sorted((name for name in sizes if not name.endswith(SHOWN_ON_PAGES)), key=lambda name: sizes[name])
     total, dropped = sum(sizes.values()), set[str]()

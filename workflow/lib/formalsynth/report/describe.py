@@ -97,7 +97,7 @@ def _figure(paper: Paper, number: str, scale: str) -> FigureInfo:
 
 
 def _columns(display: FigureDisplay) -> tuple[str, ...]:
-    """Columns that a figure draws, under the names for which a description exists."""
+    """Return the names under which the columns plotted in a figure are described."""
     drawn = display.figure
     return _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
 
@@ -124,7 +124,7 @@ class _Origin(TypedDict):
 
 
 def _origin(paper: Paper, display: Display, by_record: bool) -> _Origin:
-    """Use of real data files: whether records (or a number for each record) or only statistics are shown, and published files."""
+    """Describe the use of real data files: records (or a number for each), or only statistics; and the published files."""
     scenarios = [paper.scenarios[shown.id] for shown in display.scenarios]
     kind: Literal["statistics", "records"] = "records" if by_record else "statistics"
     data = DATA in display.ids and by_record
@@ -140,12 +140,12 @@ def _files_of(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
 
 
 def _named(table: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Names under which columns of a collected table are described."""
+    """Return the names under which columns of a collected table are described."""
     return tuple(name if (name := f"{table}.{column}") in METRICS else column for column in columns)
 
 
 def _guarantees(display: Display, columns: Sequence[str]) -> tuple[str, ...]:
-    """Kinds of guarantee in a figure or table; empty if it shows no privacy numbers."""
+    """Return the kinds of guarantee in a figure or table; empty if it shows no privacy numbers."""
     if not set(columns) & set(BOUNDS):
         return ()
     return tuple(dict.fromkeys(display.looks[id].guarantee for id in display.ids if id not in NOT_SYNTHETIC))

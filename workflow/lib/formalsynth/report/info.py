@@ -37,12 +37,12 @@ class DisplayInfo(JobInput):
     number: str
     """Printed number."""
     file: str
-    """Folder and file name, without the ending."""
+    """Folder and file name, without the extension."""
     subject: str
     stand_in: bool
     """True if it shows stand-in data."""
     columns: tuple[str, ...]
-    """Columns that it shows, under their names in :data:`formalsynth.core.words.METRICS`."""
+    """Columns that it shows, by their names in :data:`formalsynth.core.words.METRICS`."""
     guarantees: tuple[str, ...]
     """Kinds of guarantee of its privacy numbers; empty if it shows no such numbers."""
     confidential: Literal["", "statistics", "records"] = ""

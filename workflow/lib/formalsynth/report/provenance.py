@@ -65,7 +65,7 @@ class Cost:
     step: str
     jobs: int
     seconds: float
-    """Sum over jobs."""
+    """Total time of the jobs, in seconds."""
     processor_seconds: float
     memory_mb: float
     """Largest memory use of a single job; NaN if all jobs were too short to be measured."""
@@ -170,7 +170,7 @@ class Loss:
     rows: int
     """Number of all rows, including failed ones."""
     reason: str
-    """Reason of the first failure."""
+    """Reason for the first failure."""
 
 
 def losses(table: pd.DataFrame) -> list[Loss]:

@@ -14,11 +14,11 @@ from formalsynth.ledger.steadiness import STEADY
 from formalsynth.report.findings import JUDGED
 
 Turning = Mapping[tuple[str, str], float]
-"""Share of the redrawn runs in which an unsteady verdict stays the same, by claim and verdict."""
+"""Share of redrawn runs in which an unsteady verdict stays the same, keyed by claim and verdict."""
 
 
 def unsteady(steady: pd.DataFrame) -> Turning:
-    """Select the unsteady verdicts: the share of the redrawn runs in which each stays the same, by claim and verdict.
+    """Return the share of redrawn runs in which each unsteady verdict stays the same, keyed by claim and verdict.
 
     Args:
         steady: output of :func:`formalsynth.ledger.steadiness.steadiness`.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOM = 2
-"""Factor between the largest use by earlier jobs and the request."""
+"""Factor by which a request exceeds the largest use by earlier jobs."""
 ABOVE = 500
 """Megabytes used by the Snakemake processes that run a job on a cluster node."""
 

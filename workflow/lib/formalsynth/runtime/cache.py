@@ -1,4 +1,4 @@
-"""Files cached for the user, shared by all working folders, because making them again takes long.
+"""Files cached for the user, shared by all working folders, because recreating them takes a long time.
 
 They are in the folder ``formalsynth`` of the user's cache folder (``XDG_CACHE_HOME``, by default ``~/.cache``). The name of each
 file contains a checksum of everything it was made from, so none can be out of date; the folder may be deleted at any time.

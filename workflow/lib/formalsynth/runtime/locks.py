@@ -1,7 +1,7 @@
 """Operating system locks that handle killed runs: they release Snakemake's own lock, and end the jobs of a killed run.
 
 Snakemake cannot distinguish a lock in use from one whose owner is dead. The locks here end with their process, however it ends:
-they are on descriptors that are never closed. On a file system without locks, everything is left to Snakemake.
+they are on descriptors that are never closed. On a file system without locks, only Snakemake's own locking applies.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ ACCOUNT = "processor seconds:"
 """Start of the last line in a finished job's log."""
 MEMORY = "Out of memory: raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
 SELDOM = 100_000
-"""Number of new objects after which Python searches them for cycles: libraries make many while loading, and keep them all."""
+"""Number of new objects after which Python searches for reference cycles: libraries create many and keep them all."""
 
 
 def log_to(path: str | Path) -> None:
