@@ -20,7 +20,7 @@ SAMPLER = (
     "This is proven for exact draws from the posterior. The draws come from a sampler (a Markov chain of Stan) and follow the "
     "posterior only approximately: diagnostics check how closely, but no bound is known, and epsilon does not include it."
 )
-"""How a release of posterior draws differs from the case for which its guarantee is proven."""
+"""Sentence on the difference between a release of posterior draws and the case for which its guarantee is proven."""
 OWN = "Claimed by the publisher's own mechanism ({file}), which formalsynth has not proven; {relation}."
 """Sentence about the strict guarantee of a mechanism from outside the package."""
 Audit = Literal["passed", "none", "refuted"]

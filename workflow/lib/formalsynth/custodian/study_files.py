@@ -71,7 +71,7 @@ zeros: {declare} # rows with an outcome of 0: keep, drop_rows or refuse
 # The main column, whose mean and quantiles are reported; with a synthesizer other than tables, the only one drawn from a model.
 outcome: {outcome}
 
-# Pairs of columns whose association is kept, such as [[age, income], [age, "income kind"]]; default: all, with less epsilon each.
+# Pairs whose association is kept, such as [[age, income], [age, "income kind"]]; default: all pairs, so each gets less epsilon.
 # pairs: []
 
 # Types (guessed here), bounds, decimals and categories are published: declare only what everyone knows without the file. release:
@@ -108,7 +108,7 @@ _RELEASE = """\
 # Settings of the release. Choose ceiling and budget before you look at any result.
 synthesizer: tables # tables: all columns come from noisy tables; or the name of a synthesizer in study.yaml
 sets: 5 # number of synthetic data sets
-# rows: 3000 # rows of each set, chosen without the file; required if neighbours is add_remove or rows are dropped
+# rows: 3000 # rows of each set, chosen without the file; required before compare if neighbours is add_remove or rows are dropped
 ceiling: {declare} # the largest epsilon that this release may claim; it is published
 budget: {declare} # the epsilon that all releases from this file may claim together
 # predictors_epsilon: 1 # epsilon of the noisy table of synthesized predictors, with a synthesizer other than tables
