@@ -151,3 +151,19 @@ def test_a_draft_takes_what_is_declared(release):
 
 def test_a_category_may_have_a_space_that_does_not_break():
     assert Column(type="category", categories=["1\u00a0000", "more"], release="synthesized").categories == ["1\u00a0000", "more"]
+
+
+def test_a_text_of_spaces_is_no_text():
+    with pytest.raises(ValidationError, match="should have at least 1 character"):
+        a_config(title=" ")
+    with pytest.raises(ValidationError, match="should have at least 1 character"):
+        a_schema(protected="\t ")
+
+
+def test_an_epsilon_for_which_there_is_no_noise_is_refused():
+    with pytest.raises(ValidationError, match="less than or equal to 10000"):
+        a_config(ceiling=1e300, budget=1e300)
+
+
+def test_letters_of_all_languages_are_names():
+    assert "می\u200cخواهم" in Column(type="category", categories=["می\u200cخواهم", "b"], release="synthesized").categories

@@ -23,7 +23,7 @@ from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, smoothed
 from formalsynth.custodian.relations import STEPS, Variable, completed, correlations, drawn, products
 from formalsynth.custodian.schema import Analyses, Column, Schema
-from formalsynth.custodian.tables import Model, measured
+from formalsynth.custodian.tables import Model, check_numbers, measured
 from formalsynth.custodian.tables_compare import Tried, verdicts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -462,3 +462,21 @@ def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):
 def test_a_correlation_with_more_noise_than_it_can_have_is_lost(error, words):
     assert words in tables_plan.correlation_error(error)
     assert "7" not in tables_plan.correlation_error(error)
+
+
+def of_categories(**numbers):
+    """A schema with so many categories in each column, all pairs of which are kept."""
+    columns = {
+        name: {"type": "category", "categories": [f"{name}{k}" for k in range(number)], "release": "synthesized"}
+        for name, number in numbers.items()
+    }
+    return a_schema(columns={"income": households.COLUMNS["income"], **columns}, pairs=None)
+
+
+def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():
+    """Numbers and kinds need one or a few for a pair, categories one for each combination; the margins are counted, too."""
+    check_numbers(of_categories(job=300, region=20))
+    with pytest.raises(DataError, match=r"pairs: job with place: needs 10100 noisy numbers; allowed: at most 10000: merge"):
+        check_numbers(of_categories(job=101, place=100))
+    with pytest.raises(DataError, match=r"columns and pairs: need \d+ noisy numbers; allowed: at most 40000: declare fewer"):
+        check_numbers(of_categories(job=99, place=99, work=99, flat=99))

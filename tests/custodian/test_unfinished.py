@@ -132,6 +132,11 @@ def test_a_folder_that_is_no_crossing_is_refused_before_anything_is_spent(study,
     assert outcomes(study) == []
 
 
+def counts_of(study):
+    """Files with noisy counts whose epsilon is spent."""
+    return sorted((study / "confidential").glob("noisy-counts-*.yaml"))
+
+
 TABLES = {"epsilon": 0.5, "low": 1000, "high": 500_000, "bins": 16}
 PAID = {
     "schema.yaml": {f"columns.{name}.release": "suppressed" for name in ("age", "region", "sector")},
@@ -151,10 +156,10 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
     incomes.declare(study, PAID)
     monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", misfit)
     assert main(["release", "studies/income"]) == 1
-    path = study / "confidential/noisy-counts-0.yaml"
+    (path,) = counts_of(study)
     error = capsys.readouterr().err
     assert "Tables: could not be fitted: noisy tables: 3 effective draws of 4000; nothing is released" in error
-    assert f"The noisy counts, whose epsilon is spent, are in {path}: they may be published" in error
+    assert f"Epsilon spent, but not published: the noisy counts in {path}. They may be published as they are." in error
     assert path.stat().st_mode & 0o777 == 0o600
     written = yaml.safe_load(path.read_text())
     assert written["statement"].startswith("Epsilon at most 1. Pure epsilon-DP for every valid file")
@@ -168,20 +173,51 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
 
 def test_noisy_counts_are_stored_before_a_family_is_fitted_to_them(study, monkeypatch, capsys):
     """A process that is killed in the minutes of a fit stores nothing more."""
-    path = study / "confidential/noisy-counts-0.yaml"
 
     def killed(*_):
-        there.append(path.exists())
+        there.extend(counts_of(study))
         raise ValueError
 
     there = []
     incomes.declare(study, PAID)
     monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", killed)
     assert main(["release", "studies/income"]) == 1
-    assert there[0]
+    path = there[0]
     capsys.readouterr()
     assert main(["budget", "studies/income"]) == 0
     assert f"Epsilon spent, but not published: the noisy counts in {path}." in capsys.readouterr().out
+
+
+def _killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_counts_of_a_crossing_are_listed_once_and_other_counts_stay(study, monkeypatch, capsys):
+    """Those of another ledger's release have a name of their own, whatever their place in it."""
+    with monkeypatch.context() as patched:
+        patched.setattr("formalsynth.custodian.unfinished.compute_release", _killed)
+        assert main(["release", "studies/income"]) == 1
+    tables = yaml.safe_load((UNFINISHED / "crossing.yaml").read_text())["tables"]
+    others = [table | {"numbers": [[0] * len(row) for row in table["numbers"]]} for table in tables]
+    for name, written in (("0", tables), ("1", others)):
+        (study / f"confidential/noisy-counts-{name}.yaml").write_text(yaml.safe_dump({"tables": written}))
+    capsys.readouterr()
+    assert main(["budget", "studies/income"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Epsilon spent, but not published")]
+    assert [line.split(": ")[1].split(". ")[0] for line in lines] == [
+        str(UNFINISHED), "the noisy counts in studies/income/confidential/noisy-counts-1.yaml"
+    ]  # fmt: skip
+    assert main(["release", "studies/income"]) == 0
+    assert [path.name for path in counts_of(study)] == ["noisy-counts-1.yaml"]
+
+
+def test_what_was_published_before_a_kill_is_not_listed(study, monkeypatch, capsys):
+    monkeypatch.setattr("formalsynth.custodian.unfinished._remove", _killed)
+    assert main(["release", "studies/income"]) == 1
+    assert UNFINISHED.exists()
+    capsys.readouterr()
+    assert main(["budget", "studies/income"]) == 0
+    assert "not published" not in capsys.readouterr().out
 
 
 def test_noisy_counts_are_kept_when_somebody_interrupts_twice(study, monkeypatch, capsys):
@@ -192,7 +228,7 @@ def test_noisy_counts_are_kept_when_somebody_interrupts_twice(study, monkeypatch
     monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", interrupted)
     monkeypatch.setattr("formalsynth.custodian.release.finish", interrupted)
     assert main(["release", "studies/income"]) == 1
-    assert (study / "confidential/noisy-counts-0.yaml").exists()
+    assert counts_of(study)
 
 
 def test_an_interrupted_release_does_not_ask_for_another_one(study, monkeypatch, capsys):

@@ -167,3 +167,11 @@ def test_a_paper_that_is_no_yaml_of_keys_and_values_is_named(repository, tmp_pat
     (tmp_path / "papers" / "range.yaml").write_text(text)
     with pytest.raises(ConfigError, match=r"papers/range\.yaml: (\(whole file\)|cannot be read as YAML)"):
         read_plan(run, tmp_path)
+
+
+def test_a_file_that_a_program_writes_may_be_larger(load_yaml, tmp_path):
+    path = tmp_path / "crossing.yaml"
+    path.write_text("a: [" + "1, " * 150_000 + "]")
+    assert len(load_yaml(path, 4)["a"]) == 150_000
+    with pytest.raises(ConfigError, match="more than 100000 values"):
+        load_yaml(path, 2)

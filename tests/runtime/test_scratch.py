@@ -69,10 +69,13 @@ def test_what_the_dead_left_goes_and_all_else_stays(tmp_path):
         left(tmp_path / f".other.npz.{HERE}-1-1"),  # not what is swept
         left(tmp_path / f"fit.npz.{HERE}-1-1"),  # not hidden
         tmp_path / ".fit.npz.sha256",
+        tmp_path / ".fit.npz.backup.2026-11-20",  # somebody's own: no lock, and not empty
     ]
-    for folder in (gone[2], kept[0], kept[3]):
+    for folder in (gone[2], kept[0], kept[3], kept[4]):
         folder.mkdir()
-    os.utime(gone[2], (time.time() - 2 * STALE_SECONDS,) * 2)
+    (kept[4] / "inside").touch()
+    for folder in (gone[2], kept[4]):
+        os.utime(folder, (time.time() - 2 * STALE_SECONDS,) * 2)
     assert sorted(sweep(tmp_path, "fit.npz")) == sorted(gone)
     assert sorted(tmp_path.iterdir()) == sorted(kept)
 

@@ -22,12 +22,12 @@ from formalsynth.custodian.schema import Declared, read_release
 from formalsynth.custodian.sources import source
 from formalsynth.custodian.unfinished import (
     Unfinished,
-    counts_path,
     crossing_folder,
     finish_release,
     store,
     store_counts,
     unfinished,
+    unpublished,
 )
 
 LEAST = 2
@@ -76,27 +76,26 @@ def _release(declared: Declared, to: Path) -> list[str]:
     with chosen.ready():
         rehearse(declared, chosen, to, rows)
         started = start(declared.folder, entry, config.budget, file.content)
-        counts_file = counts_path(declared.folder, started.place)
         try:
-            numbers, audit = chosen.crossed(file.table, partial(store_counts, counts_file, public))
+            numbers, audit = chosen.crossed(file.table, partial(store_counts, declared.folder, public))
             earlier = earlier_of(started, public)
             crossing = crossing_of(declared, public, numbers, entry.date, audit, earlier, chosen.own)
             stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
         except BaseException as error:  # any error may have depended on the data
-            _add_notes(error, declared.folder, counts_file)
+            _add_notes(error, declared.folder)
             with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the notes belong to the first error
                 finish(declared.folder, started.place, "stopped")
             raise
     return _finished(stored, to)
 
 
-def _add_notes(error: BaseException, study: Path, counts: Path) -> None:
+def _add_notes(error: BaseException, study: Path) -> None:
     """Add notes to a release's error: the output whose epsilon is spent, and what the same command would do now."""
     if crossing_folder(study).exists():
         error.add_note("The same command finishes the release from its crossing, and spends no more.")
         return
-    if counts.exists():
-        error.add_note(f"The noisy counts, whose epsilon is spent, are in {counts}: they may be published.")
+    for sentence in unpublished(study):
+        error.add_note(sentence)
     error.add_note("The same command would begin another release and spend the same epsilon again.")
 
 

@@ -99,8 +99,8 @@ def check_numbers(schema: PublicSchema) -> None:
         )
     if (together := levels_of_all + sum(numbers.values())) > MOST_NUMBERS:
         raise DataError(
-            f"schema.yaml: columns and pairs: need {together} noisy numbers; allowed: at most {MOST_NUMBERS}: declare fewer pairs, "
-            "bins or categories"
+            f"schema.yaml: columns and pairs: need {together} noisy numbers; allowed: at most {MOST_NUMBERS}: declare fewer "
+            "pairs, bins or categories"
         )
 
 

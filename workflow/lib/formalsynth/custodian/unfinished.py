@@ -6,6 +6,7 @@ also spent epsilon, and stay with their owner.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from dataclasses import dataclass
@@ -15,17 +16,30 @@ from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import write_files
 from formalsynth.custodian.budget import copies_of, finish, read_ledger
-from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations, Part, part_text, read_crossing, statement_of, text_of
+from formalsynth.custodian.crossing import (
+    CROSSING,
+    TIMES,
+    Crossing,
+    Declarations,
+    Part,
+    part_text,
+    read_crossing,
+    sha256,
+    statement_of,
+    text_of,
+)
 from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import check_place, differences, publish, unpublished_folder
 from formalsynth.custodian.synthetic_sets import Crossed
+from formalsynth.plan.messages import ConfigError
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import checksum, write_text
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.runtime.scratch import scratch_folder
 
 CONFIDENTIAL, UNFINISHED = "confidential", "unfinished"
 COUNTS = "noisy-counts-{}.yaml"
-"""File with the noisy counts of a release, by its index in the ledger."""
+"""File with noisy counts while a family is fitted to them, and after a failed fit, by its sha256."""
 PLACE = "release"
 """File with the index of the release in the ledger, in the folder of its crossing."""
 
@@ -120,7 +134,8 @@ def finish_release(release: Unfinished, to: Path) -> None:
         with unpublished_folder(to) as folder:
             compute_release(release.folder, folder)
             publish(folder, to)
-    counts_path(release.study, release.place).unlink(missing_ok=True)  # the crossing contains them
+    for path in _crossed_counts(release.folder):
+        path.unlink()
     finish(release.study, release.place, "released", checksum(release.folder / CROSSING))
     _remove(release.folder)
 
@@ -154,19 +169,45 @@ def crossing_folder(study: Path) -> Path:
 
 def unpublished(study: Path) -> list[str]:
     """Describe crossings and noisy counts of unfinished releases, whose epsilon is spent."""
-    crossing, counts = crossing_folder(study), sorted((study / CONFIDENTIAL).glob(COUNTS.format("*")))
-    return [
-        *([f"Epsilon spent, but not published: {crossing}. The next formalsynth release publishes it."] * crossing.exists()),
-        *(f"Epsilon spent, but not published: the noisy counts in {path}. They may be published as they are." for path in counts),
+    crossing, sentences = crossing_folder(study), []
+    crossed = _crossed_counts(crossing)
+    if crossing.exists() and not _is_published(study, crossing):
+        sentences.append(f"Epsilon spent, but not published: {crossing}. The next formalsynth release publishes it.")
+    return sentences + [
+        f"Epsilon spent, but not published: the noisy counts in {path}. They may be published as they are."
+        for path in _stored_counts(crossing.parent)
+        if path not in crossed
     ]
 
 
-def counts_path(study: Path, place: int) -> Path:
-    """Return the file for a release's noisy counts while a family is fitted to them, and after a failed fit."""
-    return study / CONFIDENTIAL / COUNTS.format(place)
+def _is_published(study: Path, crossing: Path) -> bool:
+    """Return True for the crossing of a published release, whose process was killed before it could remove the crossing."""
+    with contextlib.suppress(OSError, ValueError, IndexError, DataError):
+        return read_ledger(study)[int((crossing / PLACE).read_text(encoding="utf-8"))].outcome == "released"
+    return False
 
 
-def store_counts(path: Path, declarations: Declarations, counts: Part) -> None:
-    """Write noisy counts to a file that only its owner can read, but that may be published as it is."""
-    private_folder(path.parent)
-    write_private(path, part_text(statement_of(declarations, "none"), counts))
+def _stored_counts(confidential: Path) -> list[Path]:
+    return sorted(confidential.glob(COUNTS.format("*")))
+
+
+def _crossed_counts(crossing: Path) -> list[Path]:
+    """Find the stored noisy counts that a crossing contains."""
+    tables = _numbers(crossing / CROSSING)
+    return [path for path in _stored_counts(crossing.parent) if (numbers := _numbers(path)) and all(n in tables for n in numbers)]
+
+
+def _numbers(path: Path) -> list[object]:
+    """Read the numbers of the tables of a crossing or of noisy counts; none if they cannot be read."""
+    with contextlib.suppress(ConfigError, OSError, LookupError, TypeError):
+        return [table["numbers"] for table in load_yaml(path, TIMES)["tables"]]
+    return []
+
+
+def store_counts(study: Path, declarations: Declarations, counts: Part) -> None:
+    """Write noisy counts to a file that only its owner can read, but that may be published as it is.
+
+    It is named by its content, so that it never replaces other counts.
+    """
+    text = part_text(statement_of(declarations, "none"), counts)
+    write_private(private_folder(study / CONFIDENTIAL) / COUNTS.format(sha256(text)[:12]), text)

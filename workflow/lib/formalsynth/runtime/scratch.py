@@ -83,8 +83,8 @@ def _is_abandoned(folder: Path, stack: contextlib.ExitStack) -> bool:
     old = time.time() - folder.stat().st_mtime > STALE_SECONDS
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:  # it is being made or removed at this moment
-        return old
+    except FileNotFoundError:  # it is being made or removed at this moment, or it is somebody's own
+        return old and not any(folder.iterdir())
     stack.callback(os.close, lock)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
