@@ -65,9 +65,7 @@ def test_the_map_and_the_pages_count_the_same_claims(page, repository):
     shown = legend((repository / KEPT / "verdicts.svg").read_text(encoding="utf-8"))
     text = (repository / page).read_text(encoding="utf-8")
     headline = re.search(r"\*\*(\d+).*?reproduced\*\*, (\d+) in direction only, (\d+) undetermined and (\d+) not", text)
-    judged = int(
-        re.search(r"\d+ of (\d+) reproduced", (repository / KEPT / "verdicts.svg").read_text(encoding="utf-8")).group(1)
-    )
+    judged = int(re.search(r"\d+ of (\d+) reproduced", (repository / KEPT / "verdicts.svg").read_text(encoding="utf-8")).group(1))
     assert f"Of {judged} claims" in text
     assert judged == sum(map(int, headline.groups()))
     counted = ("reproduced", "direction only", "undetermined", "not reproduced")
