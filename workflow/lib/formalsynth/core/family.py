@@ -103,7 +103,7 @@ class ProgramFamily(WholeFamily, Protocol):
 
     @property
     def numbers(self) -> list[str]:
-        """Names of the fixed numbers that config has to set."""
+        """Names of the constants that config must set."""
 
     @property
     def inputs(self) -> tuple[str, ...]:

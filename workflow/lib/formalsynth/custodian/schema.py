@@ -173,7 +173,7 @@ class PublicSchema(Model):
     outside_bounds: Literal["clip", "refuse"] = Field(description="Treatment of numbers outside the declared bounds.")
     missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
     zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
-    outcome: Name = Field(description="The confidential column, which is made synthetic.")
+    outcome: Name = Field(description="The confidential column to be synthesized.")
     pairs: list[tuple[Name, Name]] | None = Field(
         None, description="Pairs of columns whose association noisy tables keep; by default all. Fewer pairs are more precise."
     )

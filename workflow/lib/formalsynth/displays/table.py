@@ -67,7 +67,7 @@ class Table(Model):
 
 TABLES: Registry[type[Table]] = Registry("kind of table", "displays/tables/*.py")
 DEFAULT = "sample"
-"""Kind of a table without the key ``kind``."""
+"""Kind of a table that does not set the key ``kind``."""
 
 
 table_kind = TABLES.register

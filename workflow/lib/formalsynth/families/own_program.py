@@ -65,7 +65,7 @@ class OwnProgram:
 
     @property
     def numbers(self) -> list[str]:
-        """Names of the fixed numbers that config has to set."""
+        """Names of the constants that config must set."""
         return [name for name in self.data if name not in (*CONTRACT, *self.inputs)]
 
     def bind(self, evaluate: Evaluate, priors: Mapping[str, float], start: Callable[[StanData], StanData] | None = None) -> None:

@@ -88,7 +88,7 @@ class PaperInfo(JobInput):
     skipped: tuple[str, ...]
     """Sentences about parts that are left out because their data are missing."""
     warnings: tuple[str, ...]
-    """Sentences about data files that may not be those of the paper."""
+    """Warnings about data files that may differ from those used in the paper."""
     question: str = ""
     """Question that the paper answers; empty if its config has none."""
     answer: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class RunInfo(JobInput):
     skipped: tuple[str, ...]
     """Sentences about parts that are left out because their data are missing."""
     warnings: tuple[str, ...]
-    """Sentences about data files that may not be those of the papers."""
+    """Warnings about data files that may differ from those used in the papers."""
     papers: tuple[PaperInfo, ...]
     errata: tuple[Erratum, ...]
     """Errors in the printed papers of the run."""

@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def log_steps() -> None:
-    """Log to standard error the attempts of each step and the reasons for skipping it."""
+    """Log the attempts at each step, and the reasons for skipping a step, to standard error."""
     logging.basicConfig(level=logging.INFO, format="[cmdstan] %(message)s", stream=sys.stderr)
 
 
