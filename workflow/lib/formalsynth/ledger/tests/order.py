@@ -52,8 +52,8 @@ class Order(Test):
     The verdict is direction only if a step has the claimed direction beyond chance and none has the opposite one; with a margin,
     every step needs the claimed direction. It is undetermined if no step has a direction beyond chance. It is not reproduced if a
     step has the opposite direction, or occurs in fewer units than the claim names, beyond chance. If any one of several steps
-    suffices as evidence, the confidence is adjusted for simultaneous tests. A statistic such as a standard deviation has no value for
-    a single unit; its order is judged by its Monte Carlo error.
+    suffices as evidence, the confidence is adjusted for simultaneous tests. A statistic such as a standard deviation has no value
+    for a single unit; its order is judged by its Monte Carlo error.
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
