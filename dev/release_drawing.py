@@ -35,7 +35,7 @@ class Box:
 
 
 FILE = Box("Confidential file", ("one row for each person or household",))
-CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed other than that of the noise"), "crossing")
+CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed for drawing the rows"), "crossing")
 RELEASE = Box("Release", ("synthetic data, texts, and the crossing",))
 COMPUTES = ("bounds and ε are declared without the file;", "the budget is charged, then noise is added")
 MAKES = ("another process makes the release;", "it cannot open the confidential file")

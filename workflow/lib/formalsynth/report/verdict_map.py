@@ -13,7 +13,7 @@ from textwrap import wrap
 from formalsynth.ledger.claims import UNCOUNTED, kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
-from formalsynth.report.findings import FINDINGS, JUDGED
+from formalsynth.report.findings import JUDGED
 from formalsynth.report.formats import slug
 from formalsynth.report.rows import ours
 
@@ -96,16 +96,20 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     """
     tests = [row for row in rows if counted(row)]
     others = [row for row in rows if not counted(row)]
-    parts, y = [_heading(f"{len(tests)} claims that test the papers", TOP)], TOP + LINE
-    legend = _legend(tests, symbols, y)
-    y += -(-len(legend) // 2) * LINE
-    judged = sum(row.verdict in JUDGED for row in tests)
-    errata = sum(row.verdict in FINDINGS for row in tests)
-    held, without = sum(row.verdict == REPRODUCED for row in tests), len(tests) - judged - errata
-    rest = [f"{held} of {judged} reproduced; not counted: {errata} errata, {without} without data."] * (judged < len(tests))
-    lines = [*rest, *MEANINGS]
-    parts += [*legend, *(_text(line, y + k * LINE) for k, line in enumerate(lines))]
-    tiles, y = _tiles(tests, lambda row: f"{row.paper}: {titles[row.paper]}", symbols, y + len(lines) * LINE + TOP)
+    judged, rest = ([row for row in tests if (row.verdict in JUDGED) == counts] for counts in (True, False))
+    parts, y = [_heading(f"{_held(judged)} claims of the papers are reproduced", TOP)], TOP + LINE
+    for words, block in (("", judged), (f"Not among the {len(judged)}: errata, and claims without data", rest)):
+        if block and words:
+            parts.append(_text(words, y))
+            y += LINE
+        legend = _legend(block, symbols, y)
+        parts += legend
+        y += -(-len(legend) // 2) * LINE
+    parts += [_text(line, y + k * LINE) for k, line in enumerate(MEANINGS)]
+    of_paper = {paper: _held([row for row in judged if row.paper == paper]) for paper in titles}
+    tiles, y = _tiles(
+        tests, lambda row: f"{row.paper}: {of_paper[row.paper]}. {titles[row.paper]}", symbols, y + len(MEANINGS) * LINE + TOP
+    )
     parts += tiles
     if others:
         parts.append(_heading(f"{len(others)} other claims, which do not test a paper", y + TOP))
@@ -114,6 +118,11 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="Verdicts on the claims"'
     style = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12"'
     return "\n".join([f"{head} {style}>", THEME, *parts, "</svg>", ""])
+
+
+def _held(judged: Sequence[LedgerRow]) -> str:
+    """Count the reproduced claims among those that were judged."""
+    return f"{sum(row.verdict == REPRODUCED for row in judged)} of {len(judged)}"
 
 
 def _text(words: str, y: int) -> str:
