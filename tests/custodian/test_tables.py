@@ -478,5 +478,8 @@ def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():
     check_numbers(of_categories(job=300, region=20))
     with pytest.raises(DataError, match=r"pairs: job with place: needs 10100 noisy numbers; allowed: at most 10000: merge"):
         check_numbers(of_categories(job=101, place=100))
-    with pytest.raises(DataError, match=r"columns and pairs: need \d+ noisy numbers; allowed: at most 40000: declare fewer"):
+    with pytest.raises(DataError, match=r"columns and pairs: need \d+ values in the crossing; allowed: at most 40000: declare"):
         check_numbers(of_categories(job=99, place=99, work=99, flat=99))
+    with pytest.raises(DataError, match=r"columns and pairs: need \d+ values in the crossing; allowed: at most 40000: declare"):
+        check_numbers(of_categories(**{f"c{k}": 2 for k in range(60)}))
+    check_numbers(of_categories(**{f"c{k}": 2 for k in range(50)}))

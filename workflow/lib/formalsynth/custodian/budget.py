@@ -13,9 +13,10 @@ import itertools
 import json
 import math
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,6 +68,10 @@ LOCK = ".ledger.lock"
 PAID = ("noisy-counts-*.yaml", "unfinished", LOCK)
 """Output next to the ledger whose epsilon is spent but which is not published yet, and the ledger's lock file."""
 TINY = 1e-9
+NAME = re.compile(r"[0-9a-f]{32}")
+"""Pattern of the name of a ledger."""
+LONGEST_REASON = 1000
+"""Largest number of letters of the reason for a changed budget."""
 ALONE = "There is no folder for the ledgers of all studies, so a release of the same rows by another study would go unnoticed."
 """Sentence for a user without a folder of all ledgers."""
 OF_OTHERS = "declared for the same rows in another study"
@@ -197,6 +202,9 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
     """
     with _alone(folder) as together:
         book = _book(folder, together, content)
+        _check_listed(together, book)
+        for sentence in _of_earlier_versions(together, book) if together else []:
+            tell(f"Warning: {sentence}")
         if book.budgets and budget not in book.budgets:
             allowed = " or ".join(f"{number:g}" for number in sorted(set(book.budgets)))
             raise DataError(
@@ -226,6 +234,8 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
     """
     if not 0 < budget < math.inf:
         raise DataError(f"--change: given {budget:g}; allowed: a number above 0")
+    if len(reason) > LONGEST_REASON:
+        raise DataError(f"--reason: given {len(reason)} letters; allowed: at most {LONGEST_REASON}")
     with _alone(folder) as together:
         lines = _read(folder, needed=True)
         former = _budgets(entries_of(lines))
@@ -239,6 +249,7 @@ def record_comparison(folder: Path, candidates: Sequence[str], content: Content 
     """Add an entry for a comparison before anyone can read its report."""
     with _alone(folder) as together:
         book = _book(folder, together, content)
+        _check_listed(together, book)
         compared: list[Entry] = [ComparisonEntry(date=today(), compared=tuple(candidates))]
         if not {*_budgets(entries_of(book.lines))[-1:]} <= {*book.budgets}:  # the ledger belonged to other rows
             compared.insert(0, BudgetEntry(date=today(), budget=min(book.budgets), reason=OF_OTHERS))
@@ -298,8 +309,6 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
     ours = ours and ours.model_copy(update={"ledger": _name(lines)})
     listed = [entry for entry in known if entry.ledger == _name(lines)]
     files = [*listed, *([ours] if ours else [])]
-    if together:
-        _check_listed(together, {_name(lines), *(entry.ledger for entry in known)})
     others = {name: entries_of(_listed_lines(together, name)) for name in of_same_rows(known, files)} if together else {}
     budgets: Sequence[float] = _budgets(entries_of(lines))[-1:]
     if ours and not (budgets and linked(known, [ours]) <= {entry.rows for entry in listed}):
@@ -307,17 +316,21 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
     return _Book(lines, known, ours, listed, others, budgets)
 
 
-def _check_listed(together: Path, listed: Collection[str]) -> None:
-    """Check that each ledger with a release is listed.
+def _check_listed(together: Path | None, book: _Book) -> None:
+    """Check that each other ledger with a release is listed.
 
     Raises:
         DataError: one is not, so the list has lost it.
     """
+    if not together:
+        return
+    listed = {_name(book.lines), *(entry.ledger for entry in book.known)}
     for path in sorted(together.glob("*.jsonl")):
-        if path.name != INDEX and path.stem not in listed and _releases(entries_of(_lines(path))):
+        if NAME.fullmatch(path.stem) and path.stem not in listed and _releases(entries_of(_lines(path))):
             raise DataError(
                 f"{path}: contains releases and is not in {together / INDEX}, so their rows are not known: restore the list from "
-                "a copy, or release or compare in the study of this ledger first; if that study is gone, move the ledger away"
+                "a copy, or run formalsynth check in the study of this ledger, with its unchanged file; if that study is gone, "
+                "move the ledger away"
             )
 
 
@@ -345,9 +358,9 @@ def _add(folder: Path, together: Path | None, book: _Book, *entries: Entry) -> N
     """Write entries, and list the file after its ledger exists but before the last entry, so spent epsilon is always listed."""
     *lines, last = itertools.accumulate(entries, added, initial=book.lines)
     if together and book.ours and book.ours not in book.known:
-        _write(folder, together, lines[-1])
+        _write(folder, together, lines[-1], listed=True)
         keep_known(together, book.ours)
-    _write(folder, together, last)
+    _write(folder, together, last, listed=True)
 
 
 def _copy(together: Path, name: str) -> Path:
@@ -378,11 +391,38 @@ def spent_elsewhere(folder: Path) -> list[str]:
     elsewhere = math.fsum(spent(_releases(other)) for other in book.others.values())
     total = elsewhere + spent(_releases(entries))
     budget = max([number for ledger in (entries, *book.others.values()) for number in _budgets(ledger)], default=math.inf)
-    beyond = f"All together {total:g}, MORE THAN THE BUDGET of {budget:g}: a ledger was lost, or an older copy restored."
+    beyond = (
+        f"All together {total:g}, MORE THAN THE BUDGET of {budget:g}: a ledger was lost or an older copy restored, unless these "
+        "are releases of several files."
+    )
     return [
         *([f"Other ledgers of the same rows: epsilon {elsewhere:g}, which also counts here."] * (elsewhere > 0)),
         *([beyond] * (total > budget + TINY)),
     ]
+
+
+def _of_earlier_versions(together: Path, book: _Book) -> list[str]:
+    """Warn of ledgers that were listed by the rule of an earlier version only."""
+    present = {entry.ledger for entry in book.known if entry.rule == RULE} | {book.ours.ledger if book.ours else ""}
+    older = len({entry.ledger for entry in book.known} - present)
+    return [
+        f"{together / INDEX} has {counted(older, 'ledger')} of an earlier version, whose rows are not known to be others: "
+        "formalsynth check in the studies of such ledgers lists them again"
+    ] * (older > 0)
+
+
+def _list_again(folder: Path, together: Path, book: _Book) -> None:
+    """Renew an older copy of a ledger, and list a ledger that the list has lost, or has by the rule of an earlier version.
+
+    It is listed for the present rows only if that cannot make their budget larger.
+    """
+    own, theirs = _budgets(entries_of(book.lines))[-1:], [_budgets(entries)[-1:] for entries in book.others.values()]
+    within = bool(own) and all(own <= budget for budget in theirs if budget)
+    known = any(entry.rule == RULE for entry in book.listed)
+    if known or within:
+        _write(folder, together, book.lines, listed=True)
+    if not known and within and book.ours:
+        keep_known(together, book.ours)
 
 
 def overlapping(folder: Path, content: Content) -> list[str]:
@@ -396,11 +436,8 @@ def overlapping(folder: Path, content: Content) -> list[str]:
             return [ALONE]
         book = _book(folder, together, content)
         assert book.ours is not None
-        if (folder / FILE).exists():
-            _write(folder, together, book.lines)  # both copies, one of which may be older
-        of_old = any(entry.rule < RULE and entry.file and entry.file == book.ours.file for entry in book.listed)
-        if of_old and not book.others:
-            keep_known(together, book.ours)
+        if _releases(entries_of(book.lines)) and (folder / FILE).exists():
+            _list_again(folder, together, book)
         shared = overlaps(book.known, book.ours, list(book.others))
         ledgers = {name: entries_of(_listed_lines(together, name)) for name in (*book.others, *shared)}
     releases, sentences = spent(_releases(entries_of(book.lines))), []
@@ -409,12 +446,7 @@ def overlapping(folder: Path, content: Content) -> list[str]:
         sentences.append(
             f"these are not the rows of this study's earlier releases, but their epsilon of {releases:g} still counts"
         )
-    present = {entry.ledger for entry in book.known if entry.rule == RULE} | {book.ours.ledger}
-    if older := len({entry.ledger for entry in book.known} - present):
-        sentences.append(
-            f"{together / INDEX} has {counted(older, 'ledger')} of an earlier version, whose rows are not known to be others: "
-            "formalsynth check in the studies of such ledgers lists them again"
-        )
+    sentences += _of_earlier_versions(together, book)
     amounts = {name: spent(_releases(entries)) for name, entries in ledgers.items()}
     counts = "which does not count here, but adds up for people who are in both files"
     equal = "these rows, or earlier rows of this study, have another ledger"
@@ -554,8 +586,14 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
+def _write(folder: Path, together: Path | None, lines: Sequence[str], listed: bool = False) -> None:
     """Write both copies, first the one in the folder of all ledgers: an entry counts if either copy contains it.
+
+    Args:
+        folder: the study.
+        together: folder of all ledgers.
+        lines: the ledger.
+        listed: True for a ledger that is listed, or will be; a new copy of another one would stop all other studies.
 
     Raises:
         DataError: an entry could not be read back; nothing was written.
@@ -567,7 +605,7 @@ def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
             raise ValueError(f"more than {LONGEST} bytes")
     except (ValueError, LookupError) as error:
         raise DataError(f"{folder / FILE}: an entry was not written, because it could not be read back ({error})") from error
-    if together:
+    if together and (listed or _copy(together, _name(lines)).exists()):
         write_private(_copy(together, _name(lines)), text, mode_in(together))
     write_private(folder / FILE, text)
 

@@ -46,8 +46,8 @@ SEPARATORS = r"[' ]|[.,](?=.*[.,])"
 """Pattern of a number in any format, and of its separators other than the last point or comma."""
 POWERS = np.array([float(f"1e{power}") for power in range(-307, 309)])
 """Powers of ten, each the nearest number to it."""
-DIGITS = 15
-"""Number of significant digits by which numbers are compared."""
+DIGITS, FRACTION_DIGITS = 15, 9
+"""Significant digits by which whole numbers are compared, and numbers with a fraction: R writes 15 of them, pandas 17."""
 RULE = 2
 """Version of the rule by which rows are hashed; 1 was that of version 0.4.0, and read numbers as declared."""
 SHARED = 0.05
@@ -122,7 +122,8 @@ def _digits(numbers: Array) -> Array:
     size = np.abs(numbers)
     with np.errstate(divide="ignore", invalid="ignore"):
         digits = size / POWERS[np.maximum(np.searchsorted(POWERS, size, side="right") - 1, 0)]
-    return np.where(np.isfinite(digits) & (size > 0), np.copysign(np.round(digits, DIGITS - 1), numbers), 0.0)
+    fewer = np.where(numbers == np.rint(numbers), np.round(digits, DIGITS - 1), np.round(digits, FRACTION_DIGITS - 1))
+    return np.where(np.isfinite(digits) & (size > 0), np.copysign(fewer, numbers), 0.0)
 
 
 def ledgers_folder() -> Path | None:

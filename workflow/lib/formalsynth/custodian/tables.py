@@ -38,8 +38,8 @@ Drawn = Mapping[str, tuple[Integers, Array]]
 Shares = Mapping[str, Array]
 POOL = 20_000
 """Rows of the model from which the weights of rows are computed."""
-MOST_OF_PAIR, MOST_NUMBERS = 10_000, 40_000
-"""Largest number of noisy numbers of a pair, which takes an hour beyond it, and of a release."""
+MOST_OF_PAIR, MOST_VALUES, PER_PART = 10_000, 40_000, 25
+"""Largest number of noisy numbers of a pair, largest number of values of a crossing, and values that describe a part of it."""
 SPARE, BLOCK = 2, 50_000
 """Number of rows drawn for each row that is chosen by weight, and number of rows chosen at a time."""
 
@@ -78,7 +78,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
 
 
 def check_numbers(schema: PublicSchema) -> None:
-    """Check that the declared columns and pairs do not need too many noisy numbers.
+    """Check that the declared columns and pairs do not need too many values in the crossing.
 
     Raises:
         DataError: they do.
@@ -97,10 +97,11 @@ def check_numbers(schema: PublicSchema) -> None:
             f"schema.yaml: pairs: {first} with {second}: needs {largest} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
             "categories, declare them as ordered if they are, or leave the pair out"
         )
-    if (together := levels_of_all + sum(numbers.values())) > MOST_NUMBERS:
+    values = levels_of_all + sum(numbers.values()) + PER_PART * (len(schema.released) + len(numbers))
+    if values > MOST_VALUES:
         raise DataError(
-            f"schema.yaml: columns and pairs: need {together} noisy numbers; allowed: at most {MOST_NUMBERS}: declare fewer "
-            "pairs, bins or categories"
+            f"schema.yaml: columns and pairs: need {values} values in the crossing; allowed: at most {MOST_VALUES}: declare "
+            "fewer pairs, bins or categories"
         )
 
 
