@@ -39,6 +39,13 @@ def test_tests_of_the_papers_are_first_and_only_they_are_in_the_legend():
     assert "other claims" not in picture([row for row in rows if row.kind == "test"], SYMBOLS, TITLES)
 
 
+def test_refuted_claims_of_a_paper_are_beside_its_count():
+    """A paper with 18 of 18 and six refuted claims looked perfect."""
+    verdicts = ["reproduced", "refuted", "not reproduced", "refuted", "misprint"]
+    rows = [LedgerRow(**made_up_report.claim(k, verdict) | {"replicates": 2}) for k, verdict in enumerate(verdicts)]
+    assert ">first: 1 of 2, 2 refuted. The first paper</text>" in picture(rows, SYMBOLS, TITLES)
+
+
 def test_every_kind_of_claims_that_do_not_count_is_explained():
     assert set(OF_KIND) == set(UNCOUNTED)
 

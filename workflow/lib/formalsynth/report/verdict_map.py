@@ -106,7 +106,7 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
         parts += legend
         y += -(-len(legend) // 2) * LINE
     parts += [_text(line, y + k * LINE) for k, line in enumerate(MEANINGS)]
-    of_paper = {paper: _held([row for row in judged if row.paper == paper]) for paper in titles}
+    of_paper = {paper: _of_paper([row for row in tests if row.paper == paper]) for paper in titles}
     tiles, y = _tiles(
         tests, lambda row: f"{row.paper}: {of_paper[row.paper]}. {titles[row.paper]}", symbols, y + len(MEANINGS) * LINE + TOP
     )
@@ -118,6 +118,12 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="Verdicts on the claims"'
     style = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12"'
     return "\n".join([f"{head} {style}>", THEME, *parts, "</svg>", ""])
+
+
+def _of_paper(tests: Sequence[LedgerRow]) -> str:
+    """Count the reproduced claims of a paper, and the refuted ones, which are not among those that were judged."""
+    refuted = sum(row.verdict == REFUTED for row in tests)
+    return _held([row for row in tests if row.verdict in JUDGED]) + f", {refuted} refuted" * (refuted > 0)
 
 
 def _held(judged: Sequence[LedgerRow]) -> str:
