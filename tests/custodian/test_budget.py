@@ -697,6 +697,24 @@ def test_a_folder_restored_from_before_a_study_is_complete_after_check_in_each(t
         start(tmp_path / "three", ENTRY.model_copy(update={"epsilon": 2}), 4, _of_rows(1))
 
 
+def test_a_list_restored_from_before_the_present_file_of_a_study_has_it_again_after_check(tmp_path):
+    start(tmp_path / "one", ENTRY, 4, _of_rows(1))
+    copies = {path: path.read_bytes() for path in ledgers_folder().iterdir()}
+    start(tmp_path / "one", ENTRY, 4, _of_rows(2))
+    for path, content in copies.items():
+        path.write_bytes(content)
+    overlapping(tmp_path / "one", _of_rows(2))
+    with pytest.raises(DataError, match="budget: given 100; allowed: 4,"):
+        start(tmp_path / "two", ENTRY, 100, _of_rows(2))
+
+
+def test_check_of_another_file_does_not_list_it(tmp_path):
+    """A new file that is only checked in a study may have a study and a budget of its own."""
+    start(tmp_path / "one", ENTRY, 1, _of_rows(1))
+    overlapping(tmp_path / "one", _of_rows(2))
+    assert start(tmp_path / "two", ENTRY, 5, _of_rows(2)).budgets == (5,)
+
+
 @pytest.mark.parametrize("file", ["0" * 64, ""])
 def test_two_ledgers_of_an_earlier_version_are_listed_again(tmp_path, file):
     """Also by version 0.3.0, which did not list the files themselves."""

@@ -39,7 +39,7 @@ def test_tests_of_the_papers_are_first_and_only_they_are_in_the_legend():
     assert "other claims" not in picture([row for row in rows if row.kind == "test"], SYMBOLS, TITLES)
 
 
-def test_refuted_claims_of_a_paper_are_beside_its_count():
+def test_refuted_claims_of_a_paper_follow_its_count():
     """A paper with 18 of 18 and six refuted claims looked perfect."""
     verdicts = ["reproduced", "refuted", "not reproduced", "refuted", "misprint"]
     rows = [LedgerRow(**made_up_report.claim(k, verdict) | {"replicates": 2}) for k, verdict in enumerate(verdicts)]

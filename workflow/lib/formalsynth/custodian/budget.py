@@ -419,9 +419,10 @@ def _list_again(folder: Path, together: Path, book: _Book) -> None:
     own, theirs = _budgets(entries_of(book.lines))[-1:], [_budgets(entries)[-1:] for entries in book.others.values()]
     within = bool(own) and all(own <= budget for budget in theirs if budget)
     known = any(entry.rule == RULE for entry in book.listed)
+    restored = _lines(_copy(together, _name(book.lines))) != book.lines  # the list may be older, too
     if known or within:
         _write(folder, together, book.lines, listed=True)
-    if not known and within and book.ours:
+    if (restored or not known) and within and book.ours:
         keep_known(together, book.ours)
 
 
