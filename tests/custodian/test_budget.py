@@ -683,14 +683,24 @@ def test_a_list_that_has_lost_a_ledger_stops_other_studies(tmp_path):
         start(tmp_path / "two", ENTRY, 2, _of_rows(1))
 
 
+def _copies():
+    """Content of each file in the folder of all ledgers."""
+    return {path: path.read_bytes() for path in ledgers_folder().iterdir()}
+
+
+def _restore(copies):
+    """Put the folder of all ledgers back to these files: later ones are gone."""
+    for path in ledgers_folder().iterdir():
+        path.write_bytes(copies[path]) if path in copies else path.unlink()
+
+
 def test_a_folder_restored_from_before_a_study_is_complete_after_check_in_each(tmp_path):
     """Both studies have the rows; the restored list has one of them, with an older copy."""
     start(tmp_path / "one", ENTRY, 4, _of_rows(1))
-    copies = {path: path.read_bytes() for path in ledgers_folder().iterdir()}
+    copies = _copies()
     start(tmp_path / "two", ENTRY, 4, _of_rows(1))
     start(tmp_path / "one", ENTRY, 4, _of_rows(1))
-    for path in ledgers_folder().iterdir():
-        path.write_bytes(copies[path]) if path in copies else path.unlink()
+    _restore(copies)
     for name in ("two", "one"):
         overlapping(tmp_path / name, _of_rows(1))
     with pytest.raises(DataError, match="3 of the budget of 4 for all releases from the file is already spent"):
@@ -699,10 +709,9 @@ def test_a_folder_restored_from_before_a_study_is_complete_after_check_in_each(t
 
 def test_a_list_restored_from_before_the_present_file_of_a_study_has_it_again_after_check(tmp_path):
     start(tmp_path / "one", ENTRY, 4, _of_rows(1))
-    copies = {path: path.read_bytes() for path in ledgers_folder().iterdir()}
+    copies = _copies()
     start(tmp_path / "one", ENTRY, 4, _of_rows(2))
-    for path, content in copies.items():
-        path.write_bytes(content)
+    _restore(copies)
     overlapping(tmp_path / "one", _of_rows(2))
     with pytest.raises(DataError, match="budget: given 100; allowed: 4,"):
         start(tmp_path / "two", ENTRY, 100, _of_rows(2))
@@ -787,10 +796,9 @@ def test_a_lost_ledger_of_an_earlier_version_is_not_begun_again(tmp_path):
 
 def test_an_older_copy_of_a_ledger_is_renewed_and_what_it_allowed_is_named(tmp_path):
     start(tmp_path / "one", ENTRY, 2, _of_rows(1))
-    copies = {path: path.read_bytes() for path in ledgers_folder().iterdir()}
+    copies = _copies()
     start(tmp_path / "one", ENTRY, 2, _of_rows(1))
-    for path, content in copies.items():
-        path.write_bytes(content)
+    _restore(copies)
     start(tmp_path / "two", ENTRY, 2, _of_rows(1))
     assert spent_elsewhere(tmp_path / "one")[1].startswith("All together 3, MORE THAN THE BUDGET of 2: a ledger was lost")
     overlapping(tmp_path / "one", _of_rows(1))
