@@ -13,7 +13,6 @@ import itertools
 import json
 import math
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import ledger_kind
 from formalsynth.custodian.hash_chain import (
     HEAD,
+    NAME,
     BudgetEntry,
     ComparisonEntry,
     Entry,
@@ -68,8 +68,6 @@ LOCK = ".ledger.lock"
 PAID = ("noisy-counts-*.yaml", "unfinished", LOCK)
 """Output next to the ledger whose epsilon is spent but which is not published yet, and the ledger's lock file."""
 TINY = 1e-9
-NAME = re.compile(r"[0-9a-f]{32}")
-"""Pattern of the name of a ledger."""
 LONGEST_REASON = 1000
 """Largest number of letters of the reason for a changed budget."""
 ALONE = "There is no folder for the ledgers of all studies, so a release of the same rows by another study would go unnoticed."

@@ -14,6 +14,8 @@ from formalsynth.core.model import Model
 
 FIRST = "0" * 64
 """Hash in the first line, instead of that of a line before it."""
+NAME = re.compile(r"[0-9a-f]{32}")
+"""Pattern of the name of a ledger."""
 HEAD = re.compile(r"([1-9]\d{0,8}):([0-9a-f]{64})")
 """Head of a ledger: the number of its entries and the hash of the last line."""
 
@@ -23,7 +25,7 @@ class OpenedEntry(Model):
 
     kind: Literal["opened"] = "opened"
     date: str
-    ledger: str = Field(pattern="^[0-9a-f]{32}$")
+    ledger: str = Field(pattern=f"^{NAME.pattern}$")
     """Name of the ledger, drawn by the operating system."""
     taken_over: bool = False
     """True for a ledger from an earlier version of this software, whose entries follow."""
