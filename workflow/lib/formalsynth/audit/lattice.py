@@ -216,13 +216,11 @@ class LatticePosteriors:
         """Draws by the inverse distribution function of the first axis, and of the second axis given the first."""
         lattice, mass = posterior.lattice, posterior.shares
         first = mass if mass.ndim == 1 else mass.sum(axis=1)
-        at = np.interp(uniforms[:, 0], _distribution(first[None])[0], np.arange(len(first)))
+        below = _cumulated(first)
+        at = np.interp(uniforms[:, 0], below / below[-1], np.arange(len(first)))
         columns = [np.interp(at, np.arange(len(first)), lattice.axes[0])]
         if mass.ndim == 2:
-            low = np.minimum(at.astype(int), len(first) - 2)
-            share = (at - low)[:, None]
-            given = _distribution((1 - share) * mass[low] + share * mass[low + 1])
-            columns.append(_inverse(given, uniforms[:, 1], lattice.axes[1]))
+            columns.append(_inverse(_cumulated(mass), at, uniforms[:, 1], lattice.axes[1]))
         return self._coordinates.draws(lattice.centre + np.column_stack(columns) @ lattice.root.T)
 
     def divergence(self, base: LatticePosterior, other: LatticePosterior) -> float:
@@ -321,19 +319,39 @@ class LatticePosteriors:
         return self._family.factors(self._universe, self._coordinates.draws(points))
 
 
-def _distribution(mass: Array) -> Array:
-    """Distribution functions (S, k) at the points of each row, for a density that is linear between them."""
-    steps = np.cumsum((mass[:, 1:] + mass[:, :-1]) / 2, axis=1)
-    return np.column_stack([np.zeros(len(mass)), steps / steps[:, -1:]])
+def _cumulated(mass: Array) -> Array:
+    """Mass (..., k) below each point of the last axis, for a density that is linear between the points."""
+    below = np.zeros(mass.shape)
+    np.cumsum((mass[..., 1:] + mass[..., :-1]) / 2, axis=-1, out=below[..., 1:])
+    return below
 
 
-def _inverse(distribution: Array, uniforms: Array, values: Array) -> Array:
-    """Values (S,) at which the distribution function of each row equals the uniform number."""
-    k = np.clip((distribution < uniforms[:, None]).sum(axis=1), 1, len(values) - 1)
-    rows = np.arange(len(k))
-    low, high = distribution[rows, k - 1], distribution[rows, k]
-    share = np.clip((uniforms - low) / np.where(high > low, high - low, 1.0), 0, 1)
-    inverse: Array = values[k - 1] + share * (values[k] - values[k - 1])
+def _inverse(below: Array, at: Array, uniforms: Array, values: Array) -> Array:
+    """Values (S,) with a given share of the mass below them, in rows interpolated between those of a table.
+
+    Args:
+        below: (r, k) cumulated mass of each row.
+        at: (S,) places of the interpolated rows, from 0 to r - 1.
+        uniforms: (S,) shares of the mass.
+        values: (k,) points of the columns.
+    """
+    row = np.minimum(at.astype(int), len(below) - 2)
+    share = at - row
+
+    def mass_below(k: Index) -> Array:
+        mass: Array = (1 - share) * below[row, k] + share * below[row + 1, k]
+        return mass
+
+    wanted = uniforms * mass_below(np.full(len(at), len(values) - 1))
+    # bisection: the value is in the interval that ends at point k
+    k = np.zeros(len(at), dtype=np.int64)
+    for width in 2 ** np.arange(int(len(values) - 1).bit_length())[::-1]:
+        further = np.minimum(k + width, len(values) - 1)
+        k = np.where(mass_below(further) < wanted, further, k)
+    k = np.minimum(k + 1, len(values) - 1)
+    low, high = mass_below(k - 1), mass_below(k)
+    part = np.clip((wanted - low) / np.where(high > low, high - low, 1.0), 0, 1)
+    inverse: Array = values[k - 1] + part * (values[k] - values[k - 1])
     return inverse
 
 
