@@ -86,8 +86,11 @@ def test_a_killed_release_is_finished_by_the_same_command(study, capsys, moment)
     assert ran.returncode == -9, ran.stderr
     assert UNFINISHED.exists()
     crossing = (UNFINISHED / "crossing.yaml").read_bytes()
-    if not pending:
+    if not pending:  # the user may not know that it was published, and the study may be a copy: no epsilon without a question
         shutil.move("release/income", "first")
+        assert main(["release", "studies/income"]) == 1
+        assert "was published on" in capsys.readouterr().err
+        assert outcomes(study) == ["released"]
     assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
     assert outcomes(study) == ["released"] * (1 if pending else 2)
     assert (Path("release/income/crossing.yaml").read_bytes() == crossing) is pending

@@ -92,7 +92,7 @@ def unfinished(study: Path) -> Unfinished | None:
     """Return the unfinished release of a study; None if there is none.
 
     Raises:
-        DataError: the folder does not belong to a release in the ledger.
+        DataError: the folder does not belong to a release in the ledger, or to one that was published; it is then removed.
     """
     folder, ledger = crossing_folder(study), read_ledger(study)
     if not folder.exists():
@@ -108,9 +108,12 @@ def unfinished(study: Path) -> Unfinished | None:
         entry = ledger[place]
     except (OSError, ValueError, IndexError) as error:
         raise DataError(f"{folder}: is not a crossing of a release in the study's ledger: move it away") from error
-    if entry.outcome == "released":  # the process was killed before it could remove the folder
+    if entry.outcome == "released":  # the process was killed before it could remove the folder, or this is a copy of the study
         _remove(folder)
-        return None
+        raise DataError(
+            f"{folder}: the release from this crossing was published on {entry.date}, so the crossing was deleted; nothing was "
+            "spent. The same command now begins another release, for another epsilon"
+        )
     return Unfinished(study, folder, place)
 
 
