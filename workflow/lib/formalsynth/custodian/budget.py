@@ -63,9 +63,13 @@ from formalsynth.runtime.private import FILE as FILE_MODE
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.runtime.scratch import sweep
 
-FILE = "confidential/budget.jsonl"
+CONFIDENTIAL, UNFINISHED = "confidential", "unfinished"
+"""Folder of a study's confidential files, and the folder in it with the crossing of a release that is not published yet."""
+COUNTS = "noisy-counts-{}.yaml"
+"""File with noisy counts while a family is fitted to them, and after a failed fit, by its sha256."""
+FILE = f"{CONFIDENTIAL}/budget.jsonl"
 LOCK = ".ledger.lock"
-PAID = ("noisy-counts-*.yaml", "unfinished", LOCK)
+PAID = (COUNTS.format("*"), UNFINISHED, LOCK)
 """Output next to the ledger whose epsilon is spent but which is not published yet, and the ledger's lock file."""
 TINY = 1e-9
 LONGEST_REASON = 1000

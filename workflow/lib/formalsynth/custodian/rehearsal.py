@@ -11,13 +11,12 @@ from pathlib import Path
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import crossing_of, fill_folder
-from formalsynth.custodian.budget import today
+from formalsynth.custodian.budget import CONFIDENTIAL, today
 from formalsynth.custodian.crossing import AS_IS, MOST_RELEASED, names
 from formalsynth.custodian.release_folder import unpublished_folder
 from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.schema import RELEASE, Declared
 from formalsynth.custodian.sources import Source
-from formalsynth.custodian.unfinished import CONFIDENTIAL
 from formalsynth.runtime.private import private_folder
 from formalsynth.runtime.scratch import scratch_folder
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import write_files
-from formalsynth.custodian.budget import copies_of, finish, read_ledger
+from formalsynth.custodian.budget import CONFIDENTIAL, COUNTS, UNFINISHED, copies_of, finish, read_ledger
 from formalsynth.custodian.crossing import (
     CROSSING,
     TIMES,
@@ -37,9 +37,6 @@ from formalsynth.runtime.files import checksum, write_text
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.runtime.scratch import scratch_folder
 
-CONFIDENTIAL, UNFINISHED = "confidential", "unfinished"
-COUNTS = "noisy-counts-{}.yaml"
-"""File with noisy counts while a family is fitted to them, and after a failed fit, by its sha256."""
 PLACE = "release"
 """File with the index of the release in the ledger, in the folder of its crossing."""
 
