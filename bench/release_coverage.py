@@ -34,9 +34,9 @@ SCHEMA = Schema.model_validate({
 }).public  # fmt: skip
 
 
-def rows_of(seed: int, number: int) -> pd.DataFrame:
-    """Make the rows of a made-up file, with their types."""
-    text = households.households(number, seed).drop(columns="id")
+def rows_of(seed: int, number: int, population: str = "households") -> pd.DataFrame:
+    """Make the rows of a made-up file, with their types; the population is a function of tests/households.py."""
+    text = getattr(households, population)(number, seed).drop(columns="id")
     categories = ["region", "sex", "education"]
     return text.assign(**{name: pd.to_numeric(text[name]) for name in text if name not in categories})
 

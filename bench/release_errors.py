@@ -118,12 +118,12 @@ def summary(errors: pd.DataFrame) -> list[str]:
     ]  # fmt: skip
 
 
-def main(files: int, epsilons: Sequence[float], methods: Sequence[str]) -> None:
+def main(files: int, epsilons: Sequence[float], methods: Sequence[str], population: str) -> None:
     """Print the table and write all numbers."""
     there = importlib.util.find_spec("mbi") is not None
     lines, parts = [], {}
     for name, epsilon in itertools.product([name for name in methods if there or not name.startswith("OpenDP")], epsilons):
-        files_of = [rows_of(20_000 + number, ROWS) for number in range(files)]
+        files_of = [rows_of(20_000 + number, ROWS, population) for number in range(files)]
         started = time.process_time()
         errors = pd.DataFrame([errors_of(rows, METHODS[name](rows, epsilon, number)) for number, rows in enumerate(files_of)])
         lines.append([name, f"{epsilon:g}", *summary(errors), f"{(time.process_time() - started) / files:.0f}"])
@@ -140,5 +140,6 @@ if __name__ == "__main__":
     arguments.add_argument("--files", type=int, default=10, help="number of files (default: %(default)s)")
     arguments.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 2.0, 4.0], help="epsilons (default: 1 2 4)")
     arguments.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="methods (default: all)")
+    arguments.add_argument("--population", choices=["households", "workers"], default="households", help="rows of the files")
     options = arguments.parse_args()
-    main(options.files, options.epsilon, options.methods)
+    main(options.files, options.epsilon, options.methods, options.population)

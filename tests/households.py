@@ -39,6 +39,37 @@ def households(n=4000, seed=1):
     return table
 
 
+def workers(n=4000, seed=1):
+    """The same columns, with relations that are common in surveys: most people stop working from 58 to 67, those who work have an
+    income of another mode that depends on their hours, and most hours are multiples of 5."""
+    generator = np.random.default_rng(seed)
+    region = generator.choice(REGIONS, n, p=[0.33, 0.27, 0.22, 0.17, 0.01])
+    age = np.where(generator.random(n) < 0.22, generator.normal(73, 8, n), generator.normal(43, 13, n)).clip(18, 95).round()
+    sex = generator.choice(["female", "male"], n)
+    degree = np.clip((generator.normal(1.6 - 0.022 * (age - 48), 1.0, n)).round(), 0, 3).astype(int)
+    size = 1 + np.minimum(generator.poisson(np.select([age < 28, age < 55, age < 68], [1.1, 2.1, 1.1], 0.55)), 6)
+    share = np.select([age < 23, age < 58, age < 63, age < 67], [0.62, 0.86, 0.66, 0.38], 0.06) + 0.03 * (degree - 1.5)
+    works = generator.random(n) < share.clip(0.02, 0.97)
+    exact = generator.normal(38 + 4 * (sex == "male") - 0.12 * np.maximum(age - 55, 0), 8, n).clip(3, 78)
+    hours = np.where(works, np.where(generator.random(n) < 0.85, 5 * (exact / 5).round(), exact.round()), 0)
+    wage = 10.25 + 0.17 * (degree - 1.5) + 0.022 * (np.minimum(age, 57) - 42) + 0.75 * np.log(np.maximum(hours, 1) / 40)
+    transfer = 9.15 + 0.10 * (degree - 1.5) + 0.006 * (age - 60)
+    amount = np.exp(np.where(works, wage, transfer) + np.where(works, 0.42, 0.28) * generator.standard_normal(n))
+    kind = generator.random(n)
+    income = np.where(
+        kind < np.select([works, age < 60], [0.02, 0.40], 0.11), 0.0,
+        np.where(works & (kind > 0.97), -np.exp(generator.normal(8.3, 1.0, n)), amount),
+    ).round()  # fmt: skip
+    weight = (400 + 300 * (region == "Islands") + 60 * (age < 30)) * generator.gamma(25.0, 1 / 25.0, n)
+    table = pd.DataFrame({
+        "id": generator.permutation(np.arange(100_000, 100_000 + n)), "region": region, "size": size, "age": age.astype(int),
+        "sex": sex, "education": np.array(EDUCATION)[degree], "hours": hours.astype(int), "weight": weight.round(1),
+        "income": income.astype(int),
+    }).astype(str)  # fmt: skip
+    table.loc[generator.random(n) < 0.04 + 0.05 * (degree > 2), "income"] = ""
+    return table
+
+
 COLUMNS = {
     "id": {"type": "whole", "release": "suppressed"},
     "region": {"type": "category", "categories": REGIONS, "release": "synthesized"},

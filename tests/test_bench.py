@@ -31,3 +31,14 @@ def test_errors_of_a_release_are_those_of_the_guide(repository, monkeypatch):
     assert errors[["q90", "q99"]].max() < 0.2
     assert errors["slope"].max() < 5
     assert release_errors.errors_of(rows, [rows]).abs().max() == 0
+
+
+def test_relations_of_values_that_only_some_rows_have_are_kept(repository, monkeypatch):
+    """Columns that are not paired depend on whether somebody works; each once weakened the relations of others by up to 0.3."""
+    monkeypatch.syspath_prepend(repository / "bench")
+    import release_errors
+
+    rows = release_errors.rows_of(7, 4000, "workers")
+    errors = release_errors.errors_of(rows, release_errors.noisy_sums(rows, 200.0, 1)).abs()
+    assert errors["pairs"].median() < 0.03
+    assert errors["pairs"].max() < 0.2

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.custodian.relations import shrunk
+from formalsynth.custodian.relations import completed, shrunk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,3 +34,19 @@ def test_estimates_are_shrunk_towards_0_and_never_beyond(values, data):
 
 def test_without_noise_estimates_stay():
     assert shrunk(np.array([0.5, -0.01, 0.0]), np.zeros(3)) == pytest.approx([0.5, -0.01, 0.0])
+
+
+def test_two_strong_relations_of_a_variable_are_both_kept():
+    """The correlation between the other two is not measured; 0 in its place would leave no positive definite matrix."""
+    matrix = np.array([[1.0, 0.95, 0.8], [0.95, 1.0, 0.0], [0.8, 0.0, 1.0]])
+    fitted = completed(matrix, [np.array([0, 1]), np.array([0, 2])])
+    assert fitted[0, 1] == pytest.approx(0.95, abs=1e-3)
+    assert fitted[0, 2] == pytest.approx(0.8, abs=1e-3)
+    assert fitted[1, 2] == pytest.approx(0.95 * 0.8, abs=5e-3)  # independent given the first
+
+
+def test_correlations_that_contradict_each_other_give_a_matrix():
+    matrix = np.array([[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]])
+    fitted = completed(matrix, [np.array(pair) for pair in ([0, 1], [0, 2], [1, 2])])
+    assert np.linalg.eigvalsh(fitted).min() > 0
+    assert np.diag(fitted) == pytest.approx(1)

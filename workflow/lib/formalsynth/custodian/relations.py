@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from formalsynth.core.arrays import Array, Integers
@@ -17,6 +18,8 @@ STEPS = 20
 LIMIT = 0.97
 """Largest absolute latent correlation."""
 LEAST_EIGENVALUE = 1e-3
+PROJECTIONS = 100
+"""Largest number of steps towards a positive definite matrix."""
 TERMS = 24
 """Terms of the expansion of a covariance in powers of the correlation."""
 SPREADS = np.geomspace(0.1, 1.0, 21)
@@ -221,9 +224,10 @@ def completed(matrix: Array, pairs: Sequence[Integers]) -> Array:
         matrix: (d, d) correlations.
         pairs: indices of the splits of each pair of variables whose correlations were measured.
     """
-    matrix, measured = positive(matrix), np.eye(len(matrix), dtype=bool)
+    measured = np.eye(len(matrix), dtype=bool)
     for pair in pairs:
         measured[np.ix_(pair, pair)] = True
+    matrix = _feasible(matrix, measured)
     if measured.all():
         return matrix
     # iterative proportional scaling (Speed and Kiiveri 1986, Annals of Statistics 14, 138-150), in terms of covariances
@@ -237,6 +241,21 @@ def completed(matrix: Array, pairs: Sequence[Integers]) -> Array:
         if np.abs(fitted - before).max() < 1e-6:
             break
     return positive(fitted)
+
+
+def _feasible(matrix: Array, measured: NDArray[np.bool_]) -> Array:
+    """Find a positive definite matrix with the measured correlations, or with close ones if there is none.
+
+    Alternating projections (Higham 2002, IMA Journal of Numerical Analysis 22, 329-343): unmeasured entries are free. If they
+    were 0, a column with two strong relations to columns that are not paired would lose both.
+    """
+    current = matrix
+    for _ in range(PROJECTIONS):
+        values, vectors = np.linalg.eigh(current)
+        if values[0] > LEAST_EIGENVALUE / 2:
+            break
+        current = np.where(measured, matrix, (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
+    return positive(current)
 
 
 def positive(matrix: Array) -> Array:

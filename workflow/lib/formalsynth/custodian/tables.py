@@ -2,7 +2,7 @@
 
 The confidential side counts the levels of each column and sums the products of scores for each declared pair, all with discrete
 Laplace noise. Scores are middle ranks in the noisy margins, so they depend on the rows only through these. The public side
-draws rows with these margins and latent normal correlations that explain the sums, weighted if categories have no order.
+draws rows with these margins and latent normal correlations that explain the sums, and weights the rows so that they have them.
 """
 
 from __future__ import annotations
@@ -126,13 +126,26 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
         Largest standard deviation of the share of a level, and that of the correlation of each pair.
     """
     parts = measured(schema, rows, epsilon)
+    of_level = max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts[: len(schema.released)])
+    return of_level / len(rows), pair_errors(schema, parts, len(rows))
+
+
+def pair_errors(schema: PublicSchema, parts: Sequence[Part], rows: float | None = None) -> dict[str, float]:
+    """Compute the standard error of the correlation of each pair that is due to the noise alone, from the noisy parts.
+
+    Args:
+        schema: declarations.
+        parts: noisy parts.
+        rows: number of rows; by default it is estimated.
+    """
     columns = _columns(schema)
     variables = list(_variables(schema, columns, parts, _shares(columns, parts)).values())
     of_pairs = _by_pair(schema, variables, parts[len(columns) :])
     variances = {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()}
-    of_pair = errors(variables, len(rows), variances)
-    named = {f"{variables[i].name} and {variables[j].name}": of_pair[i, j] for i, j in of_pairs}
-    return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts[: len(columns)]) / len(rows), named
+    number = _rows(parts[: len(columns)]) if rows is None else rows
+    return {
+        f"{variables[i].name} and {variables[j].name}": error for (i, j), error in errors(variables, number, variances).items()
+    }
 
 
 @dataclass(frozen=True)
@@ -148,7 +161,7 @@ class Model:
     matrix: Array
     """(d, d) latent correlations of the splits of all variables."""
     tilt: Tilt | None
-    """Weights of rows drawn from the model; None if the categories in all declared pairs have an order."""
+    """Weights of rows drawn from the model; None without pairs."""
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
@@ -161,18 +174,14 @@ class Model:
         variances = {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()}
         sums = {pair: part.counts for pair, part in of_pairs.items()}
         model = cls(columns, variables, number, shares, correlations(list(variables.values()), sums, number, variances), None)
-        names = list(variables)
-        free = {
-            (names[i], names[j]): (i, j) for i, j in sums if not (variables[names[i]].ordered and variables[names[j]].ordered)
-        }
-        if not free:
+        if not sums:
             return model
+        names = list(variables)
+        named = {(names[i], names[j]): (i, j) for i, j in sums}
+        of_noise = {pair: variances[place] for pair, place in named.items()}
         places = model._places(model._levels(POOL, np.random.default_rng(0)))
-        free_sums, of_noise = (
-            {name: sums[pair] for name, pair in free.items()},
-            {name: variances[pair] for name, pair in free.items()},
-        )
-        return replace(model, tilt=tilt_of(variables, free_sums, of_noise, number, places))
+        tilt = tilt_of(variables, {pair: sums[place] for pair, place in named.items()}, of_noise, number, places)
+        return replace(model, tilt=tilt)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""

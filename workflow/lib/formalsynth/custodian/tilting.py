@@ -1,8 +1,9 @@
-"""Weights of drawn rows that reproduce the noisy sums of pairs in which a column has categories without an order.
+"""Weights of drawn rows that reproduce the noisy sums of pairs.
 
-The splits of such a column have independent latent variables, so a strong relation between categories would be too weak.
-Rows are therefore weighted by exp(strength . terms of the row): of all distributions with the noisy sums, as far as their noise
-allows, this is the closest to the model (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46).
+Latent normal variables alone would make some relations too weak: those of categories without an order, whose splits have
+independent latent variables, and those of values that only some rows have, such as the hours of people who work. Rows are
+therefore weighted by exp(strength . terms of the row): of all distributions with the noisy sums, as far as their noise allows,
+this is the closest to the model (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46).
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def tilt_of(
     pairs = tuple(sums)
     values = terms(variables, pairs, places)
     largest = {pair: variables[pair[0]].largest * variables[pair[1]].largest for pair in pairs}
-    margins = [variables[name].shares * variables[name].there for name in _unordered(variables, pairs)]
+    margins = [_margin(variables[name]) for name in _named(pairs)]
     target = np.concatenate([*margins, *(sums[pair].ravel() / rows / largest[pair] for pair in pairs)])
     noise = [np.full(sums[pair].size, variances[pair] / rows / largest[pair] ** 2) for pair in pairs]
     penalty = SHRINKAGE * np.concatenate([*map(np.zeros_like, margins), *noise]) + LEAST_SHRINKAGE * values.var(axis=0)
@@ -78,10 +79,13 @@ def tilt_of(
 
 
 def terms(variables: Mapping[str, Variable], pairs: tuple[Pair, ...], places: Places) -> Array:
-    """Compute terms (n, k) of rows: indicators of categories, then products of the indicators of each pair, at most 1."""
-    names = {name for pair in pairs for name in pair}
+    """Compute terms (n, k) of rows, at most 1: those of the margin of each variable, then products of indicators of each pair.
+
+    The terms of a margin are indicators of categories, or scores and their squares.
+    """
+    names = _named(pairs)
     indicators = {name: variables[name].indicators(places[name]) / variables[name].largest for name in names}
-    parts = [indicators[name] for name in _unordered(variables, pairs)]
+    parts = [_with_squares(indicators[name]) if variables[name].ordered else indicators[name] for name in names]
     ends = np.cumsum([part.shape[1] for part in parts] + [variables[a].width * variables[b].width for a, b in pairs])
     rows = len(next(iter(indicators.values())))
     values = np.empty((rows, ends[-1]))
@@ -106,6 +110,17 @@ def chosen(weight: Array, number: int, generator: np.random.Generator) -> tuple[
     return index, again
 
 
-def _unordered(variables: Mapping[str, Variable], pairs: tuple[Pair, ...]) -> list[str]:
-    """List the variables in pairs whose categories have no order."""
-    return [name for name in dict.fromkeys(name for pair in pairs for name in pair) if not variables[name].ordered]
+def _margin(variable: Variable) -> Array:
+    """Return the means of the terms of a margin."""
+    if not variable.ordered:
+        return variable.shares * variable.there
+    return _with_squares(variable.scores[:, None] / variable.largest).T @ variable.shares * variable.there
+
+
+def _with_squares(scores: Array) -> Array:
+    return np.hstack([scores, scores**2])
+
+
+def _named(pairs: tuple[Pair, ...]) -> list[str]:
+    """List the variables in pairs."""
+    return list(dict.fromkeys(name for pair in pairs for name in pair))
