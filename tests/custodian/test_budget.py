@@ -111,6 +111,19 @@ def test_purge_does_not_follow_a_link(income_study, tmp_path, capsys):
     assert (other / "thesis.txt").is_file()
 
 
+@pytest.mark.parametrize("inside", ["release/crossing.yaml", "study/schema.yaml", "income.csv"])
+def test_purge_deletes_no_file_release_or_study(income_study, inside, capsys):
+    path = income_study / "confidential" / inside
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("kept")
+    if inside == "income.csv":
+        schema = income_study / "schema.yaml"
+        schema.write_text(re.sub("(?m)^file: .*$", "file: confidential/income.csv", schema.read_text()))
+    assert main(["purge", str(income_study)]) == 1
+    assert "would be deleted, and is no output of this study; nothing was deleted: move it away" in capsys.readouterr().err
+    assert path.read_text() == "kept"
+
+
 def entry(epsilon=1.0, **changes):
     values = {
         "date": "2026-11-23", "synthesizer": "Histogram", "guarantee": "DP (replace-one)", "neighbours": "replace", "sets": 5,
@@ -766,10 +779,8 @@ def test_a_long_reason_is_refused(tmp_path):
 def _as_before(together):
     """Write the list as version 0.4.0 did, for which hashes of rows were others."""
     lines = [json.loads(line) for line in (together / "files.jsonl").read_text().splitlines()]
-    lines = [
-        {key: value for key, value in line.items() if key != "rule"} | {"rows": "0" * 32, "sample": [], "columns": []}
-        for line in lines
-    ]
+    older = {"rows": "0" * 32, "sample": [], "columns": []}
+    lines = [{key: value for key, value in line.items() if key not in ("rule", "seal")} | older for line in lines]
     (together / "files.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 

@@ -185,7 +185,9 @@ def test_a_ledger_that_holds_no_budget_stops_every_release(study, capsys, epsilo
     assert not Path("release/income").exists()
 
 
-@pytest.mark.parametrize("place", ["income.csv/below", "/dev/null/release", "x" * 300, "link"])
+@pytest.mark.parametrize(
+    "place", ["income.csv/below", "/dev/null/release", "x" * 300, "link", "studies/income/confidential/release"]
+)
 def test_a_place_that_cannot_be_costs_no_budget(study, capsys, place):
     Path("link").symlink_to("nowhere")
     assert main(["release", "studies/income", "--to", place]) == 1

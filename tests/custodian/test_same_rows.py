@@ -1,5 +1,6 @@
 """Recognition of the rows of a file: by content alone, and by nothing that could be guessed without the key."""
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -83,6 +84,11 @@ def test_fractions_are_the_same_with_fifteen_digits_and_with_seventeen():
     table = pd.DataFrame({"a": [repr(float(value)) for value in income]})
     assert same(table, table.assign(a=[f"{value:.15g}" for value in income]))
     assert same(table, table.assign(a=[f"{value:.17g}" for value in income]))
+
+
+def test_a_fraction_just_below_a_power_of_ten_is_the_same_with_fifteen_digits():
+    table = pd.DataFrame({"a": ["0.9999999999999999", "99.99999999999999", "2"]})
+    assert same(table, table.assign(a=["1", "100", "2"]))
 
 
 def test_numbers_that_differ_in_the_twelfth_digit_are_others():
@@ -171,6 +177,26 @@ def test_files_that_differ_a_little_are_named(tmp_path):
         {"one": "at least 0 of 512 sampled rows are in both, and 1 columns have the same values"},
     )
     assert shared(rows(2000, seed=2)) == ([], {})
+
+
+@pytest.mark.parametrize("change", ["another key", "other rows", "another ledger"])
+def test_a_list_that_was_changed_or_whose_key_was_replaced_is_named(tmp_path, change):
+    keep_known(tmp_path, known_as(tmp_path, "one", tmp_path, content_of(rows())))
+    listed = tmp_path / "files.jsonl"
+    if change == "another key":
+        (tmp_path / "key").write_bytes(bytes(32))
+    else:
+        entry = json.loads(listed.read_text())
+        entry["rows" if change == "other rows" else "ledger"] = "0" * 32
+        listed.write_text(json.dumps(entry) + "\n")
+    with pytest.raises(DataError, match=r"files\.jsonl: was changed, or key next to it was replaced: restore both"):
+        read_known(tmp_path)
+
+
+def test_ledgers_without_a_list_and_a_key_are_not_taken_for_a_new_folder(tmp_path):
+    (tmp_path / f"{'ab' * 16}.jsonl").touch()
+    with pytest.raises(DataError, match=r"key: is missing, and .*files\.jsonl, too, but there are ledgers: restore both"):
+        known_as(tmp_path, "two", tmp_path, content_of(rows()))
 
 
 def test_a_lost_key_or_a_damaged_list_is_named(tmp_path):

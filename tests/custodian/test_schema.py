@@ -84,7 +84,11 @@ def test_a_release_has_its_columns_in_the_order_of_the_file():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"ceiling": 0}, {"ceiling": float("inf")}, {"budget": -1}, {"sets": 0}, {"sets": 101}, {"title": ""}]
+    "changes",
+    [
+        *({"ceiling": 0}, {"ceiling": float("inf")}, {"budget": -1}, {"sets": 0}, {"sets": 101}, {"title": ""}),
+        *({"ceiling": 1.0000049}, {"ceiling": 1234.564, "budget": 2000}, {"budget": 20.00001}),
+    ],
 )
 def test_releases_without_a_finite_claim_are_refused(changes):
     with pytest.raises(ValidationError):

@@ -5,10 +5,10 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from conftest import REPOSITORY
@@ -16,6 +16,7 @@ from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
 from formalsynth.custodian.public import software
 from formalsynth.custodian.schema import Answers
+from formalsynth.custodian.tables import measured, pair_errors
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.inference.intervals import without_draws
 from small_release import COLUMNS, a_config, a_schema
@@ -322,29 +323,34 @@ def test_neighbours_are_alike_in_what_a_release_shows():
 
 
 def test_pairs_are_those_of_two_columns_whatever_their_names_are():
-    tables = [
-        SimpleNamespace(name="margin of share by age", columns=("share by age",)),
-        SimpleNamespace(name="share by age by hours kind", columns=("share by age", "hours")),
-        SimpleNamespace(name="hours kind by share by age", columns=("hours", "share by age")),
-    ]
-    facts = SimpleNamespace(crossing=SimpleNamespace(tables=tables))
-    assert ReleaseFacts.pairs.fget(facts) == ["share by age and hours kind", "hours kind and share by age"]
+    numbers = {"type": "whole", "lower": 0, "upper": 9, "bins": 10, "release": "synthesized"}
+    columns = {"hours": {"type": "whole", "lower": 0, "upper": 9, "bins": 10, "own_zero": True}, "share by age": numbers}
+    pairs = [["hours kind", "share by age"], ["hours", "share by age"]]
+    settings = {"outcome": "hours", "missing": "refuse", "zeros": "keep", "rows": 50}
+    schema = a_schema(columns=columns, pairs=pairs, **settings).public  # fmt: skip
+    rows = pd.DataFrame({"hours": [0, 5] * 25, "share by age": list(range(10)) * 5})
+    errors = pair_errors(schema, measured(schema, rows, 2.0))
+    assert list(errors) == ["hours and share by age", "hours kind and share by age"]
+    assert all(error > 0 for error in errors.values())
 
 
 def test_what_was_refused_is_known():
     text = rendered("LEGAL.md", facts_of(schema={"missing": "refuse", "zeros": "refuse", "outside_bounds": "refuse"}))
     everything = "no missing value in these columns and no outcome of 0 and no number outside the declared bounds"
     assert f"The release shows that the file has {everything}: otherwise" in text
+    assert "It also shows that the file can be read" in text
     assert "left out" not in text
     text = rendered("LEGAL.md", facts_of(schema={"missing": "drop_rows", "zeros": "keep", "outside_bounds": "clip"}))
     assert "The release shows that the file has" not in text
+    assert "The release shows that the file can be read" in text
 
 
 def test_conditions_of_a_release_that_depend_on_the_file_are_named(facts):
     text = " ".join(rendered("LEGAL.md", facts).split())
     modelled = ", values that the family of the study accepts" if not facts.declarations.tables else ""
     modelled += ", enough rows with different outcomes for a model" if not facts.noisy else ""
-    shown = f"It also shows that the file can be read, has the declared columns, types and categories{modelled}"
+    most = ", at most 5,000,000 rows" if facts.schema.neighbours == "add_remove" else ""
+    shown = f"shows that the file can be read, has the declared columns, types and categories{most}{modelled}"
     more = "no repeated value in a column named person, if there is one; and that enough of the budget was left."
     assert f"{shown}, and {more}" in text
     member = "Whether a person is in the file is not protected either: only its values are." in text

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,15 @@ def test_a_file_that_a_program_writes_may_be_larger(load_yaml, tmp_path):
     assert len(load_yaml(path, 4)["a"]) == 150_000
     with pytest.raises(ConfigError, match="more than 100000 values"):
         load_yaml(path, 2)
+
+
+@given(
+    st.one_of(st.text("0123456789eE+-._: #\n'\"xon", max_size=8), st.sampled_from(["1e3", "1E-5", "0x1f", "010", "1_0", "yes"]))
+)
+def test_texts_that_look_like_numbers_are_read_as_texts(text):
+    for flow in (True, False, None):
+        written = load.yaml_text({"a": [text], "b": 1e-5}, flow=flow)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+            file.write(written)
+            file.flush()
+            assert load.load_yaml(Path(file.name)) == {"a": [text], "b": 1e-5}

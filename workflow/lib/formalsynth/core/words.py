@@ -185,6 +185,12 @@ for _kind, _meaning in {
     GUARANTEES.add(_kind, _meaning, __name__)
 
 
+def exact(number: float) -> str:
+    """Write a number in the shortest form that reads back as the same number: 0.1, 2, 1234568."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number).removesuffix(".0")
+
+
 def counted(number: int, what: str, plural: str = "") -> str:
     """Write a number with its noun: 1 candidate, 2 candidates; ``plural`` for an irregular noun."""
     return f"{number} {what if number == 1 else plural or what + 's'}"

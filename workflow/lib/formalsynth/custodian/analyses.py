@@ -10,6 +10,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.text import DataError
+from formalsynth.core.words import exact
 from formalsynth.custodian.records import no_rows
 from formalsynth.custodian.schema import RELEASE, Analyses, Column, PublicSchema, Regression, Share
 from formalsynth.inference.intervals import NORMAL_95
@@ -30,7 +31,7 @@ def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> d
     outcome = schema.outcome
     named = {f"mean of {name}": _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
     named |= {share.name: _mean(_inside(share, rows[share.column])) for share in analyses.shares}
-    named |= {f"{level:g} quantile of {outcome}": _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
+    named |= {f"{exact(level)} quantile of {outcome}": _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
     for regression in analyses.regressions:
         named |= slopes_of(schema.columns, outcome, regression, rows)
     return named

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
+from formalsynth.custodian.crossing import CROSSING
 from formalsynth.custodian.guarantees import ledger_kind
 from formalsynth.custodian.hash_chain import (
     HEAD,
@@ -58,7 +59,8 @@ from formalsynth.custodian.same_rows import (
     read_known,
 )
 from formalsynth.custodian.schema import RELEASE, SCHEMA
-from formalsynth.plan.yaml_file import LONGEST, check_size
+from formalsynth.plan.messages import ConfigError
+from formalsynth.plan.yaml_file import LONGEST, check_size, load_yaml
 from formalsynth.runtime.private import FILE as FILE_MODE
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.runtime.scratch import sweep
@@ -236,6 +238,8 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
     """
     if not 0 < budget < math.inf:
         raise DataError(f"--change: given {budget:g}; allowed: a number above 0")
+    if float(f"{budget:g}") != budget:
+        raise DataError(f"--change: given {budget!r}; allowed: at most 6 significant digits")
     if len(reason) > LONGEST_REASON:
         raise DataError(f"--reason: given {len(reason)} letters; allowed: at most {LONGEST_REASON}")
     with _alone(folder) as together:
@@ -566,7 +570,7 @@ def purge(folder: Path) -> list[str]:
         Sentences on the files that were deleted, and those that were not.
 
     Raises:
-        DataError: the folder is a link to another one, or a release is under way.
+        DataError: the folder is a link to another one, contains the file, a release or a study, or a release is under way.
     """
     kept = folder / FILE
     if kept.parent.is_symlink():
@@ -574,6 +578,8 @@ def purge(folder: Path) -> list[str]:
     with only_release(folder):
         inside = sorted(kept.parent.iterdir()) if kept.parent.is_dir() else []
         gone = [path for path in inside if path != kept and not any(path.match(name) for name in PAID)]
+        if others := _not_of_purge(folder, gone):
+            raise DataError(f"{others[0]}: would be deleted, and is no output of this study; nothing was deleted: move it away")
         for path in gone:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     names = ", ".join(path.name for path in gone) or "nothing, because there was nothing to delete"
@@ -582,6 +588,15 @@ def purge(folder: Path) -> list[str]:
         f"Kept: {kept.name}, which records what was spent and compared. The file itself, results of runs and releases are where "
         "they were, and so are noisy counts and crossings whose epsilon is spent. Deleting does not overwrite the disk.",
     ]
+
+
+def _not_of_purge(folder: Path, gone: Sequence[Path]) -> list[Path]:
+    """List what nobody would want to be deleted: the confidential file, releases, and other studies."""
+    others = [inside for path in gone for inside in (path, *path.rglob("*")) if inside.name in (CROSSING, SCHEMA, RELEASE)]
+    with contextlib.suppress(ConfigError, OSError, KeyError, TypeError):
+        file = (folder / str(load_yaml(folder / SCHEMA)["file"])).resolve()
+        others += [file for path in gone if file.is_relative_to(path.resolve()) and file.exists()]
+    return others
 
 
 def today() -> str:

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from formalsynth.core.arrays import Array
 from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
-from formalsynth.core.words import counted
+from formalsynth.core.words import counted, exact
 from formalsynth.custodian.analyses import slopes_of
 from formalsynth.custodian.candidates import Candidate
 from formalsynth.custodian.cross import crossed, with_predictors
@@ -147,7 +147,7 @@ def _compared(
     for level, (_, synthetic_quantile) in levels.items():
         low, high = np.quantile(x, [max(level - ALIKE, 0), min(level + ALIKE, 1)])
         if not low <= synthetic_quantile <= high:
-            lost.append(f"the {level:g} quantile")
+            lost.append(f"the {exact(level)} quantile")
     exposed: list[tuple[int, float]] = []
     if candidate.by_record is not None:
         exposed = [(int(k) + 1, float(candidate.by_record[k])) for k in np.argsort(-candidate.by_record)[:EXPOSED]]

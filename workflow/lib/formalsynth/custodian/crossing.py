@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from formalsynth.core.arrays import Array
@@ -24,7 +23,7 @@ from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import Audit, guarantee_sentence
 from formalsynth.custodian.schema import FITTED, TABLES, Line, PublicSchema, ReleaseConfig
 from formalsynth.plan.messages import ConfigError, validated
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.plan.yaml_file import load_yaml, yaml_text
 from formalsynth.runtime.files import checksum, write_text
 
 CROSSING, DECLARATIONS, AS_IS = "crossing.yaml", "declarations.yaml", "as_is.csv"
@@ -240,7 +239,7 @@ def _written(tree: dict[str, Any]) -> str:
     for table in tree.get("tables", []):
         width = table["shape"][-1] if len(table["shape"]) > 1 else len(table["numbers"])
         table["numbers"] = [table["numbers"][k : k + width] for k in range(0, len(table["numbers"]), max(width, 1))]
-    return yaml.safe_dump(tree, default_flow_style=None, sort_keys=False, allow_unicode=True, width=10**9)
+    return yaml_text(tree, flow=None)
 
 
 def sha256(text: str) -> str:

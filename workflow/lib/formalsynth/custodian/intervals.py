@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.words import exact
 from formalsynth.custodian.analyses import estimates, names
 from formalsynth.custodian.schema import Analyses, PublicSchema
 from formalsynth.custodian.tables import Model, measured
@@ -137,9 +138,23 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
         return "in some simulations, it has too few rows"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than the noise can explain"
-    if name in {share.name for share in way.analyses.shares} and not 0 <= result.estimate - result.bias <= 1:
+    corrected, (low, high) = result.estimate - result.bias, _limits(way, name)
+    if not low <= corrected <= high or (name in _quantiles(way) and abs(result.bias) > abs(result.estimate) / 2):
         return "too few rows for the noise"
     return lost_relation(way.schema, way.analyses, name)
+
+
+def _limits(way: Way, name: str) -> tuple[float, float]:
+    """Limits of the possible values of an analysis."""
+    if name in {share.name for share in way.analyses.shares}:
+        return 0.0, 1.0
+    columns = {f"mean of {column}": column for column in way.schema.released}
+    columns |= dict.fromkeys(_quantiles(way), way.schema.outcome)
+    return way.schema.columns[columns[name]].ends if name in columns else (-math.inf, math.inf)
+
+
+def _quantiles(way: Way) -> list[str]:
+    return [f"{exact(level)} quantile of {way.schema.outcome}" for level in way.analyses.quantiles]
 
 
 def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:

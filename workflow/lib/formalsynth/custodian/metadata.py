@@ -14,13 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeGuard
 
-import yaml
-
 from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import MOST_ROWS
 from formalsynth.custodian.schema import Column, Schema
 from formalsynth.plan.messages import ConfigError
-from formalsynth.plan.yaml_file import check_size, load_yaml
+from formalsynth.plan.yaml_file import check_size, load_yaml, yaml_text
 from formalsynth.runtime.files import write_text
 
 CONTEXT = "http://www.w3.org/ns/csvw"
@@ -144,7 +142,7 @@ def write_metadata(schema: Schema, path: Path) -> None:
     if path.suffix == ".json":
         write_text(path, json.dumps(csvw(schema), indent=2, ensure_ascii=False) + "\n")
     elif path.suffix in (".yaml", ".yml"):
-        write_text(path, yaml.safe_dump(smartnoise(schema), sort_keys=False, allow_unicode=True))
+        write_text(path, yaml_text(smartnoise(schema), width=80))
     else:
         raise DataError(f"{path}: allowed: a name that ends in .json for CSVW-EO, or in .yaml for SmartNoise")
 

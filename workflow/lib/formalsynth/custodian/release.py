@@ -9,7 +9,7 @@ from pathlib import Path
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.assemble import crossing_of, earlier_of
-from formalsynth.custodian.budget import ALONE, finish, head, only_release, start, today
+from formalsynth.custodian.budget import ALONE, CONFIDENTIAL, finish, head, only_release, start, today
 from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.crossing import CROSSING
 from formalsynth.custodian.hash_chain import LedgerEntry
@@ -63,6 +63,8 @@ def _release(declared: Declared, to: Path) -> list[str]:
         finished = "An earlier release was finished from its crossing, with the declarations made then; no more was spent."
         return [finished, *_finished(stored, to)]
     check_place(to)
+    if to.resolve().is_relative_to((declared.folder / CONFIDENTIAL).resolve()):
+        raise DataError(f"{to}: is in the folder of the study's confidential files; allowed with --to: any other place")
     public = chosen.declarations
     file = usable(declared, modelled=not public.noisy)
     chosen.check(file.table)

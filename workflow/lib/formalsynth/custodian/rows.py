@@ -153,6 +153,9 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
     if absent:
         raise DataError(
             f"{file}: has no column {', '.join(absent)}; its columns are {listed(list(text.columns))}: correct the schema"
+            if len(absent) < len(schema.columns)
+            else f"{file}: has none of the declared columns in its first line (not shown: is the first row a header?): correct "
+            "the schema, or add a line with the names"
         )
     if more:
         raise DataError(

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
+from formalsynth.custodian.hash_chain import NAME
 from formalsynth.runtime.private import FILE, private_folder, write_private, write_private_bytes
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 VARIABLE = "FORMALSYNTH_LEDGERS"
 """Environment variable with the folder of the ledgers, for an office that shares one."""
 KEY, INDEX = "key", "files.jsonl"
+KEY_LENGTH = 32
+"""Bytes of the key."""
 GROUP_FILE = 0o660
 """Mode of a file that a group shares."""
 SAMPLE = 512
@@ -79,6 +82,13 @@ class Known(Model):
     """Keyed hash of the file itself, whatever format is declared for it; empty in lists of earlier versions."""
     rule: int = 1
     """Version of the rule by which rows are hashed: hashes of different rules cannot be compared."""
+    seal: str = ""
+    """Keyed hash of the other fields in the list; empty elsewhere, and in lists of earlier versions."""
+
+    def sealed(self, key: bytes) -> Known:
+        """Return the entry with its seal, which shows later that neither it nor the key was changed."""
+        plain = self.model_copy(update={"seal": ""})
+        return plain.model_copy(update={"seal": _keyed(key, "seal", plain.model_dump_json().encode())})
 
 
 def content_of(text: pd.DataFrame) -> Content:
@@ -122,7 +132,9 @@ def _digits(numbers: Array) -> Array:
     size = np.abs(numbers)
     with np.errstate(divide="ignore", invalid="ignore"):
         digits = size / POWERS[np.maximum(np.searchsorted(POWERS, size, side="right") - 1, 0)]
-    fewer = np.where(numbers == np.rint(numbers), np.round(digits, DIGITS - 1), np.round(digits, FRACTION_DIGITS - 1))
+    digits = np.round(digits, DIGITS - 1)  # as R and Excel write them
+    fewer = np.where(numbers == np.rint(numbers), digits, np.round(digits, FRACTION_DIGITS - 1))
+    fewer = np.where(fewer == 10, 1.0, fewer)
     return np.where(np.isfinite(digits) & (size > 0), np.copysign(fewer, numbers), 0.0)
 
 
@@ -211,13 +223,15 @@ def _key(folder: Path) -> bytes:
     if not path.exists():
         if read_known(folder):
             raise DataError(f"{path}: is missing, and {folder / INDEX} cannot be read without it: restore it from a copy")
+        if any(NAME.fullmatch(ledger.stem) for ledger in folder.glob("*.jsonl")):
+            raise DataError(f"{path}: is missing, and {folder / INDEX}, too, but there are ledgers: restore both from a copy")
         write_private(folder / INDEX, "", mode_in(folder))  # from now on, a lost list is noticed
-        write_private_bytes(path, secrets.token_bytes(32), mode_in(folder))
+        write_private_bytes(path, secrets.token_bytes(KEY_LENGTH), mode_in(folder))
     try:
         key = path.read_bytes()
     except PermissionError as error:
         raise DataError(f"{path}: belongs to another user; a folder shared by a group must have mode 2770") from error
-    if len(key) != 32:
+    if len(key) != KEY_LENGTH:
         raise DataError(f"{path}: is damaged: restore it from a copy")
     return key
 
@@ -234,16 +248,21 @@ def read_known(folder: Path) -> list[Known]:
             raise DataError(f"{path}: is missing, and only it identifies the rows of the ledgers there: restore it from a copy")
         return []
     try:
-        return [Known.model_validate_json(line, strict=True) for line in path.read_text(encoding="utf-8").splitlines()]
+        known = [Known.model_validate_json(line, strict=True) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: is damaged; nothing is released until it is intact: restore it from a copy") from error
+    key = (folder / KEY).read_bytes() if (folder / KEY).exists() else b""  # a missing or damaged one is named where it is used
+    if len(key) == KEY_LENGTH and any(entry.seal and entry != entry.sealed(key) for entry in known):
+        raise DataError(f"{path}: was changed, or {KEY} next to it was replaced: restore both from the same copy")
+    return [entry.model_copy(update={"seal": ""}) for entry in known]
 
 
 def keep_known(folder: Path, known: Known) -> None:
     """Add the file of a ledger to the list, unless it is already there."""
     listed = read_known(folder)
     if known not in listed:
-        text = "".join(entry.model_dump_json() + "\n" for entry in [*listed, known])
+        key = _key(folder)
+        text = "".join(entry.sealed(key).model_dump_json() + "\n" for entry in [*listed, known])
         write_private(folder / INDEX, text, mode_in(folder))
 
 

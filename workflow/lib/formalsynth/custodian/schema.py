@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
-from formalsynth.core.words import counted
+from formalsynth.core.words import counted, exact
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 
@@ -148,6 +148,17 @@ class Column(Model):
     def width(self) -> int:
         """Number of the column's categories, or of its bins in a noisy table."""
         return len(self.categories or []) if self.type == "category" else self.bins
+
+
+def _short(number: float) -> float:
+    """Refuse a number that the texts of a release would round.
+
+    Raises:
+        ValueError: it has too many digits.
+    """
+    if float(f"{number:g}") != number:
+        raise ValueError("at most 6 significant digits are allowed, since the texts of a release state this number")
+    return number
 
 
 def _one_row(number: int) -> int:
@@ -352,10 +363,10 @@ class Share(Model):
         if self.missing:
             return "missing"
         if self.above is not None:
-            return f"above {self.above:g}"
+            return f"above {exact(self.above)}"
         if self.below is not None:
-            return f"below {self.below:g}"
-        return f"equal to {self.value:g}" if isinstance(self.value, float) else f"equal to {self.value}"
+            return f"below {exact(self.below)}"
+        return f"equal to {exact(self.value)}" if isinstance(self.value, float) else f"equal to {self.value}"
 
 
 class Analyses(Model):
@@ -381,13 +392,15 @@ class ReleaseConfig(Model):
         le=10_000_000,
         description="Rows in each set, chosen without the file; required where neighbours is add_remove or rows are dropped.",
     )
-    predictors_epsilon: Annotated[float, Field(ge=1e-4, le=LARGEST_EPSILON)] | None = Field(
+    predictors_epsilon: Annotated[float, Field(ge=1e-4, le=LARGEST_EPSILON), AfterValidator(_short)] | None = Field(
         None, description="Budget of the noisy table of the synthesized predictors."
     )
-    ceiling: float = Field(
+    ceiling: Annotated[float, AfterValidator(_short)] = Field(
         ge=1e-4, le=LARGEST_EPSILON, description="Largest epsilon that this release may claim; the release states it."
     )
-    budget: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together.")
+    budget: Annotated[float, AfterValidator(_short)] = Field(
+        gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together."
+    )
     accept_refuted: bool = Field(
         False,
         description="Release a candidate although the audit found a larger epsilon than it claims; every text then states this.",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import yaml
-
 from formalsynth.custodian.csv_file import CsvFormat
 from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.schema import DECLARE
+from formalsynth.plan.yaml_file import yaml_text
 
 NEIGHBOURS = (
     "Is it a secret whether someone is in the file (add_remove), or only which values they have in it (replace)? With the same "
@@ -45,7 +44,7 @@ def release_text() -> str:
 
 def _one(value: object) -> str:
     """Write a value as one line of YAML."""
-    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6)
+    text = yaml_text(value, flow=True)
     return text.removesuffix("\n").removesuffix("\n...")
 
 

@@ -21,8 +21,10 @@ from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.intervals import Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
-from formalsynth.custodian.schema import KIND, Column, PublicSchema, ReleaseConfig
+from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
+from formalsynth.custodian.tables import pair_errors
 from formalsynth.inference.intervals import contradicted
+from formalsynth.plan.yaml_file import yaml_text
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
@@ -101,12 +103,12 @@ class ReleaseFacts:
         """Columns that the guarantee covers."""
         return [name for name in self.schema.released if name not in self.as_is]
 
-    @property
-    def pairs(self) -> list[str]:
-        """Pairs of columns whose correlation noisy tables keep."""
-        names = [(part.name, part.columns[0]) for part in self.crossing.tables if len(part.columns) == 2]
-        firsts = [(name, first + KIND if name.startswith(f"{first}{KIND} by ") else first) for name, first in names]
-        return [f"{first} and {name.removeprefix(f'{first} by ')}" for name, first in firsts]
+    @functools.cached_property
+    def pairs(self) -> dict[str, float]:
+        """Pairs of columns whose correlation noisy tables keep, with its largest standard error from the noise, at most 1."""
+        if not self.declarations.tables:
+            return {}
+        return {pair: min(error, 1.0) for pair, error in pair_errors(self.schema, self.crossing.tables).items()}
 
     @property
     def unpaired(self) -> list[str]:
@@ -143,7 +145,8 @@ def _environment() -> Environment:
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
-        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "six": "{:.6g}".format, "repr": repr,
+        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "total": "{:.12g}".format,
+        "six": "{:.6g}".format, "repr": repr,
         "slug": _slug, "certainty": _certainty,
     }  # fmt: skip
     return environment
@@ -188,7 +191,7 @@ def texts_of(facts: ReleaseFacts) -> dict[str, str]:
     return {
         "metadata.json": _json(_dictionary(facts, shared)), "datapackage.json": _json(_datapackage(facts, shared)),
         "README.md": _without_html(rendered("README.md")), "combine.py": rendered("combine.py"),
-        "deployment.yaml": yaml.safe_dump(card, sort_keys=False, allow_unicode=True, width=110),
+        "deployment.yaml": yaml_text(card, width=110),
         "LEGAL.md": _without_html(rendered("LEGAL.md")), NIST: _without_html(rendered(NIST)),
     }  # fmt: skip
 

@@ -21,7 +21,7 @@ from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.crossing import CROSSING, Crossing, names, read_crossing
 from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import OPEN_FILE, OPEN_FOLDER, differences
-from formalsynth.custodian.same_rows import ledgers_folder
+from formalsynth.custodian.same_rows import VARIABLE, ledgers_folder
 from formalsynth.runtime.files import checksum, write_text
 
 SYSTEMS = frozenset({"security.selinux", "security.apparmor", "security.SMACK64", "security.ima", "security.evm"})
@@ -96,6 +96,8 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None,
     """
     if record is not None and record.resolve().is_relative_to(release.resolve()):
         raise DataError(f"{record}: is in the folder of the release, which may contain only its own files: choose another place")
+    if record is not None and record.exists() and not _is_record(record):
+        raise DataError(f"{record}: exists, and is not a record of a verification: choose another place")
     findings, problem = _Findings(), None
     try:
         _examine(release, study, findings, run_code)
@@ -182,6 +184,14 @@ def _places(release: Path, study: Path | None) -> Iterator[Path]:
         yield study
         with contextlib.suppress(DataError):
             yield from filter(None, [ledgers_folder()])
+        if chosen := os.environ.get(VARIABLE):  # it may not be usable
+            yield Path(chosen)
+
+
+def _is_record(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        return VerificationRecord.model_validate_json(path.read_text(encoding="utf-8")) is not None
+    return False
 
 
 def _record_of(release: Path, study: Path | None, findings: _Findings, problem: DataError | None) -> str:

@@ -96,12 +96,32 @@ class _Loader(_Bounded, _KeysOnce, _FastLoader):
         self.largest = largest
 
 
+class _Dumper(yaml.SafeDumper):
+    """YAML dumper that quotes every text that :class:`_Loader` would read as a number, such as 1e3."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 # a class variable of PyYAML, and so typed
+        first: list(known) for first, known in yaml.SafeDumper.yaml_implicit_resolvers.items()
+    }
+
+
+def yaml_text(tree: object, *, flow: bool | None = False, width: float = 10**9) -> str:
+    """Write a tree as YAML that :func:`load_yaml` reads back.
+
+    Args:
+        tree: values, lists and mappings.
+        flow: True for a single line; None for lists and mappings without others inside on a line each.
+        width: longest line.
+    """
+    return yaml.dump(tree, Dumper=_Dumper, default_flow_style=flow, sort_keys=False, allow_unicode=True, width=width)
+
+
 def _refuse(loader: _Loader, node: yaml.Node) -> None:
     raise yaml.MarkedYAMLError(problem=f"{node.tag} {REFUSED[node.tag]}", problem_mark=node.start_mark)
 
 
 for _tag, _patterns in NUMBERS.items():
-    _Loader.add_implicit_resolver(_tag, re.compile(f"^({'|'.join(_patterns)})$"), list("-+.0123456789"))
+    for _either in (_Loader, _Dumper):
+        _either.add_implicit_resolver(_tag, re.compile(f"^({'|'.join(_patterns)})$"), list("-+.0123456789"))
 for _tag in REFUSED:
     _Loader.add_constructor(_tag, _refuse)
 
