@@ -36,7 +36,7 @@ rule compile_program:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=3000,
         runtime=10,
     params:
         code=code_of_job,
