@@ -14,6 +14,17 @@ REGIONS = ["North", "East", "South", "West", "Islands"]
 EDUCATION = ["primary", "secondary", "college", "university"]
 
 
+def _table(generator, region, size, age, sex, degree, hours, income):
+    """The columns as text, with ids and weights."""
+    n = len(region)
+    weight = (400 + 300 * (region == "Islands") + 60 * (age < 30)) * generator.gamma(25.0, 1 / 25.0, n)
+    return pd.DataFrame({
+        "id": generator.permutation(np.arange(100_000, 100_000 + n)), "region": region, "size": size, "age": age.astype(int),
+        "sex": sex, "education": np.array(EDUCATION)[degree], "hours": hours.astype(int), "weight": weight.round(1),
+        "income": income.astype(int),
+    }).astype(str)  # fmt: skip
+
+
 def households(n=4000, seed=1):
     """The rows: ids, region with a rare level, size, age, sex, education, hours, weight, income of two modes, zeros, losses."""
     generator = np.random.default_rng(seed)
@@ -29,12 +40,7 @@ def households(n=4000, seed=1):
     income = np.where(
         kind < 0.09 + 0.05 * (hours == 0), 0.0, np.where(kind < 0.16, -generator.gamma(2.0, 2000.0, n), amount)
     ).round()
-    weight = (400 + 300 * (region == "Islands") + 60 * (age < 30)) * generator.gamma(25.0, 1 / 25.0, n)
-    table = pd.DataFrame({
-        "id": generator.permutation(np.arange(100_000, 100_000 + n)), "region": region, "size": size, "age": age.astype(int),
-        "sex": sex, "education": np.array(EDUCATION)[degree], "hours": hours.astype(int), "weight": weight.round(1),
-        "income": income.astype(int),
-    }).astype(str)  # fmt: skip
+    table = _table(generator, region, size, age, sex, degree, hours, income)
     table.loc[generator.random(n) < np.where(age < 30, 0.09, 0.05), "income"] = ""
     return table
 
@@ -60,12 +66,7 @@ def workers(n=4000, seed=1):
         kind < np.select([works, age < 60], [0.02, 0.40], 0.11), 0.0,
         np.where(works & (kind > 0.97), -np.exp(generator.normal(8.3, 1.0, n)), amount),
     ).round()  # fmt: skip
-    weight = (400 + 300 * (region == "Islands") + 60 * (age < 30)) * generator.gamma(25.0, 1 / 25.0, n)
-    table = pd.DataFrame({
-        "id": generator.permutation(np.arange(100_000, 100_000 + n)), "region": region, "size": size, "age": age.astype(int),
-        "sex": sex, "education": np.array(EDUCATION)[degree], "hours": hours.astype(int), "weight": weight.round(1),
-        "income": income.astype(int),
-    }).astype(str)  # fmt: skip
+    table = _table(generator, region, size, age, sex, degree, hours, income)
     table.loc[generator.random(n) < 0.04 + 0.05 * (degree > 2), "income"] = ""
     return table
 

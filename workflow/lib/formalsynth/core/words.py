@@ -185,10 +185,14 @@ for _kind, _meaning in {
     GUARANTEES.add(_kind, _meaning, __name__)
 
 
+def is_short(number: float) -> bool:
+    """Return True for a number of at most 6 significant digits, which texts state without rounding."""
+    return float(f"{number:g}") == number
+
+
 def exact(number: float) -> str:
     """Write a number in the shortest form that reads back as the same number: 0.1, 2, 1234568."""
-    short = f"{number:g}"
-    return short if float(short) == number else repr(number).removesuffix(".0")
+    return f"{number:g}" if is_short(number) else repr(number).removesuffix(".0")
 
 
 def counted(number: int, what: str, plural: str = "") -> str:

@@ -29,12 +29,22 @@ def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> d
     Regressions of the logarithm of the outcome use the rows in which it is above 0.
     """
     outcome = schema.outcome
-    named = {f"mean of {name}": _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
+    named = {mean_name(name): _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
     named |= {share.name: _mean(_inside(share, rows[share.column])) for share in analyses.shares}
-    named |= {f"{exact(level)} quantile of {outcome}": _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
+    named |= {quantile_name(level, outcome): _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
     for regression in analyses.regressions:
         named |= slopes_of(schema.columns, outcome, regression, rows)
     return named
+
+
+def mean_name(column: str) -> str:
+    """Return the name of a mean."""
+    return f"mean of {column}"
+
+
+def quantile_name(level: float, outcome: str) -> str:
+    """Return the name of a quantile, with all digits of its level."""
+    return f"{exact(level)} quantile of {outcome}"
 
 
 def names(schema: PublicSchema, analyses: Analyses) -> list[str]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
-from formalsynth.core.words import counted
+from formalsynth.core.words import counted, is_short
 from formalsynth.custodian.crossing import CROSSING
 from formalsynth.custodian.guarantees import ledger_kind
 from formalsynth.custodian.hash_chain import (
@@ -238,7 +238,7 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
     """
     if not 0 < budget < math.inf:
         raise DataError(f"--change: given {budget:g}; allowed: a number above 0")
-    if float(f"{budget:g}") != budget:
+    if not is_short(budget):
         raise DataError(f"--change: given {budget!r}; allowed: at most 6 significant digits")
     if len(reason) > LONGEST_REASON:
         raise DataError(f"--reason: given {len(reason)} letters; allowed: at most {LONGEST_REASON}")

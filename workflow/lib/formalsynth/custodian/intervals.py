@@ -18,8 +18,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.words import exact
-from formalsynth.custodian.analyses import estimates, names
+from formalsynth.custodian.analyses import estimates, mean_name, names, quantile_name
 from formalsynth.custodian.schema import Analyses, PublicSchema
 from formalsynth.custodian.tables import Model, measured
 from formalsynth.inference.intervals import Interval
@@ -148,13 +147,13 @@ def _limits(way: Way, name: str) -> tuple[float, float]:
     """Limits of the possible values of an analysis."""
     if name in {share.name for share in way.analyses.shares}:
         return 0.0, 1.0
-    columns = {f"mean of {column}": column for column in way.schema.released}
+    columns = {mean_name(column): column for column in way.schema.released}
     columns |= dict.fromkeys(_quantiles(way), way.schema.outcome)
     return way.schema.columns[columns[name]].ends if name in columns else (-math.inf, math.inf)
 
 
 def _quantiles(way: Way) -> list[str]:
-    return [f"{exact(level)} quantile of {way.schema.outcome}" for level in way.analyses.quantiles]
+    return [quantile_name(level, way.schema.outcome) for level in way.analyses.quantiles]
 
 
 def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
-from formalsynth.core.words import counted, exact
+from formalsynth.core.words import counted, exact, is_short
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 
@@ -156,7 +156,7 @@ def _short(number: float) -> float:
     Raises:
         ValueError: it has too many digits.
     """
-    if float(f"{number:g}") != number:
+    if not is_short(number):
         raise ValueError("at most 6 significant digits are allowed, since the texts of a release state this number")
     return number
 

@@ -189,9 +189,11 @@ def _places(release: Path, study: Path | None) -> Iterator[Path]:
 
 
 def _is_record(path: Path) -> bool:
-    with contextlib.suppress(OSError, ValueError):
-        return VerificationRecord.model_validate_json(path.read_text(encoding="utf-8")) is not None
-    return False
+    try:
+        VerificationRecord.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _record_of(release: Path, study: Path | None, findings: _Findings, problem: DataError | None) -> str:

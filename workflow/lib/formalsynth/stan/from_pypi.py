@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,15 +86,18 @@ def _make_parts(folder: Path, scratch: Path) -> Path | None:
         CmdStanError: make failed.
     """
     variables, main_object = main_in(scratch, folder)
-    for settings in (settings_of(variables), []):
-        try:
-            make(folder, *settings, "bin/stanc", *make(folder, *settings, "--eval", PARTS, "print-parts").split())
-        except CmdStanError as error:
-            if not settings or CUT_SHORT.search(str(error)):
-                raise
-            continue
-        return main_object if settings else None
-    return None
+    try:
+        _make_with(folder, settings_of(variables))
+    except CmdStanError as error:
+        if CUT_SHORT.search(str(error)):
+            raise
+        _make_with(folder, [])
+        return None
+    return main_object
+
+
+def _make_with(folder: Path, settings: Sequence[str]) -> None:
+    make(folder, *settings, "bin/stanc", *make(folder, *settings, "--eval", PARTS, "print-parts").split())
 
 
 def _download(home: Path) -> Path:
