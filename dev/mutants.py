@@ -41,7 +41,7 @@ ROOMS = {
     "custodian/same_rows.py": "tests/custodian",
     "custodian/candidates.py": "tests/custodian",
     "custodian/crossing.py": "tests/custodian",
-    "custodian/relations.py": "tests/custodian",
+    "custodian/variables.py": "tests/custodian",
     "custodian/sandbox.py": "tests/custodian",
     "custodian/synthetic_sets.py": "tests/custodian",
     "custodian/tables.py": "tests/custodian",

@@ -2,9 +2,54 @@
 
 import numpy as np
 import pytest
-from formalsynth.custodian.margins import decreasing_outwards
-from hypothesis import given
+from formalsynth.custodian.levels import levels_of
+from formalsynth.custodian.margins import decreasing_outwards, shares_of
+from formalsynth.custodian.schema import Column
+from hypothesis import given, settings
 from hypothesis import strategies as st
+
+
+def of_column(**declared):
+    return levels_of(Column.model_validate({"release": "synthesized"} | declared))
+
+
+def test_noise_of_empty_categories_does_not_lower_large_shares():
+    """If counts were cut at 0 and divided by their sum, the noise of 38 empty categories would lower 0.5 to 0.41."""
+    levels = of_column(type="category", categories=[f"c{k}" for k in range(40)])
+    counts = np.array([1000.0, 1000.0] + [0.0] * 38)
+    generator, shares = np.random.default_rng(1), []
+    for _ in range(50):
+        noisy = counts + np.rint(generator.laplace(0, 20, 40))
+        shares.append(shares_of(levels, noisy, 20.0, 2000.0)[:2])
+    assert np.mean(shares) == pytest.approx(0.5, abs=0.03)
+
+
+def test_noise_of_empty_bins_does_not_lower_a_share_of_zeros():
+    """A third of the rows are 0; amounts are in five of forty bins."""
+    levels = of_column(type="whole", lower=0, upper=400, bins=41, own_zero=True)
+    counts = np.array([700.0, 200, 400, 400, 200, 100] + [0] * (len(levels) - 6))
+    generator, shares = np.random.default_rng(1), []
+    for _ in range(50):
+        noisy = counts + np.rint(generator.laplace(0, 20, len(levels)))
+        shares.append(shares_of(levels, noisy, 20.0, 2000.0))
+    assert np.mean(shares, axis=0)[0] == pytest.approx(0.35, abs=0.015)
+    assert np.mean(shares, axis=0)[6:].sum() < 0.05
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(-(10**7), 10**7), min_size=13, max_size=13), st.floats(0.01, 1e5),
+    st.floats(1, 1e7), st.sampled_from(["category", "whole"]),
+)  # fmt: skip
+def test_whatever_the_noisy_counts_shares_add_up_to_1(noisy, scale, rows, kind):
+    declared = {
+        "category": {"categories": [f"c{k}" for k in range(12)]},
+        "whole": {"lower": 0, "upper": 110, "bins": 12, "own_zero": True},
+    }
+    levels = of_column(type=kind, may_be_missing=True, **declared[kind])
+    shares = shares_of(levels, np.array(noisy, dtype=float)[: len(levels) + 1], scale, rows)
+    assert shares.sum() == pytest.approx(1)
+    assert (shares >= 0).all()
 
 
 def test_noise_in_an_empty_last_bin_is_no_second_mode():

@@ -60,8 +60,9 @@ class Way:
         """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers."""
         rows = model.rows(round(self.rows * self.fraction), generator)
         epsilon = self.epsilon / math.sqrt(self.fraction)
-        parts = measured(self.schema, rows, epsilon, functools.partial(simulated_noise, generator))
-        return values(self.schema, self.analyses, rows), Model.of(self.schema, parts)
+        schema = self.schema.model_copy(update={"rows": len(rows)})
+        parts = measured(schema, rows, epsilon, functools.partial(simulated_noise, generator))
+        return values(schema, self.analyses, rows), Model.of(schema, parts)
 
     def released(self, model: Model, generator: np.random.Generator) -> Array:
         """Return estimates (analyses,) from synthetic sets."""

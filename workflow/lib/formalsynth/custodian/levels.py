@@ -46,6 +46,14 @@ class Levels:
         ends = [0, self.below, self.below + 1, len(self)]
         return [slice(start, end) for start, end in itertools.pairwise(ends) if end > start]
 
+    @property
+    def positions(self) -> Array | None:
+        """Positions (levels,) of the last run on the declared scale; None for categories without an order."""
+        if self.column.type == "category":
+            return np.arange(len(self), dtype=float) if self.ordered else None
+        middle: Array = self.spans[self.runs[-1]].mean(axis=1)
+        return middle
+
     def kinds(self, places: Integers) -> Integers:
         """Index (n,) of the run of each level; the number of runs for a missing value."""
         starts = np.array([run.start for run in self.runs])

@@ -23,30 +23,52 @@ STEPS, CLOSE = 60, 1e-6
 """Largest number of steps of a fit, and the change of log counts below which it ends."""
 STANDING_OUT = 5.0
 """Standard deviations of the noise above which a count is not noise alone: such noise has a probability of 0.0004."""
+PRECISION = 0.03
+"""Precision of the number that is subtracted from all counts, relative to twice the standard deviation of the noise."""
 FINER = 16
 """Number of points in each bin at which a distribution function is interpolated."""
 
 
-def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
-    """Compute shares (levels,) from noisy counts: runs of bins are smoothed as the noise requires, other counts are cut at 0.
+def shares_of(levels: Levels, numbers: Array, scale: float, rows: float) -> Array:
+    """Compute shares from noisy counts: runs of bins are smoothed as the noise requires, other counts are cut at 0.
+
+    Smoothing and cutting make counts larger on average. So the same number is subtracted from all noisy counts, such that the
+    result adds up to the number of rows. Dividing by the sum instead would lower large counts, which are hardly wrong.
 
     Args:
         levels: levels of the column.
-        numbers: (levels,) noisy counts.
+        numbers: (levels,) noisy counts; those of missing values at the end.
         scale: scale of their noise.
+        rows: number of rows.
     """
-    counts = np.maximum(numbers, 0.0)
-    for run in levels.smooth:
-        if run.stop - run.start > ORDER + 1:
-            counts[run] = _remembered(tuple(numbers[run].tolist()), discrete_laplace_variance(scale))
-    total = counts.sum()
-    return counts / total if total > 0 else np.full(len(levels), 1 / len(levels))
+    runs = tuple((run.start, run.stop) for run in levels.smooth if run.stop - run.start > ORDER + 1)
+    return _remembered(tuple(numbers.tolist()), runs, discrete_laplace_variance(scale), rows)
 
 
 @functools.lru_cache(maxsize=64)
-def _remembered(noisy: tuple[float, ...], variance: float) -> Array:
-    """Cache smoothed counts, which a release needs both for the scores of its sums and for its model."""
-    return smoothed(decreasing_outwards(np.array(noisy), variance), variance)
+def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, int], ...], variance: float, rows: float) -> Array:
+    """Cache shares, which a release needs both for the scores of its sums and for its model."""
+
+    def counts(shift: float) -> Array:
+        numbers = np.array(noisy) - shift
+        cut = np.maximum(numbers, 0.0)
+        for start, end in runs:
+            cut[start:end] = smoothed(decreasing_outwards(numbers[start:end], variance), variance)
+        return cut
+
+    total = max(rows, 10 * LEAST * len(noisy))  # smoothed counts are at least LEAST
+
+    def excess(shift: float) -> float:
+        return float(counts(shift).sum()) - total
+
+    reach = 2 * np.sqrt(variance) + LEAST
+    while excess(-reach) < 0 or excess(reach) > 0:
+        reach *= 4
+    fitted = counts(optimize.brentq(excess, -reach, reach, xtol=PRECISION * reach))
+    if fitted.sum() <= 0:
+        fitted = np.ones(len(noisy))
+    shares: Array = read_only(fitted / fitted.sum())
+    return shares
 
 
 def decreasing_outwards(noisy: Array, variance: float) -> Array:

@@ -1,0 +1,73 @@
+"""Scores and indicators of the levels of a column."""
+
+import numpy as np
+import pytest
+from formalsynth.custodian.variables import Variable, products
+from hypothesis import given
+from hypothesis import strategies as st
+
+SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=40).filter(lambda shares: sum(shares) > 0.01)
+
+
+def an_order(shares, positions=None):
+    """An ordered variable, each of whose places is a level of its column."""
+    positions = np.arange(len(shares), dtype=float) if positions is None else positions
+    return Variable("v", "v", np.arange(len(shares)), positions, np.array(shares) / sum(shares))
+
+
+def test_scores_are_distances_from_the_mean_up_to_one_and_a_half_standard_deviations():
+    variable = an_order([1.0, 1.0, 1.0, 1.0])  # mean 1.5, standard deviation 1.118
+    assert variable.indicators[:, 0].tolist() == [-20, -7, 7, 20]
+    rare = an_order([0.01] + [0.98 / 9] * 9 + [0.01], np.array([-30.0, *range(9), 38.0]))
+    cut = rare.indicators[:, 0]
+    assert cut[0] < cut[1] < cut[-2] < cut[-1]
+    assert (np.diff(cut[1:-1]) >= 2).all()  # without a limit, the outermost levels would leave only 1 to each of the others
+    assert np.abs(cut).max() == 20
+
+
+def test_two_levels_have_the_largest_scores_that_differ_by_a_constant():
+    """The more frequent of two levels is closer to the mean."""
+    assert an_order([0.75, 0.25]).indicators[:, 0].tolist() == [-7, 20]
+
+
+@given(SHARES)
+def test_scores_keep_the_order_and_the_limits_whatever_the_shares(shares):
+    scores = an_order(shares).indicators[:, 0]
+    assert np.abs(scores).max() == 20
+    assert (np.diff(scores) >= 0).all()
+    assert abs(scores @ (np.array(shares) / sum(shares))) <= 0.51
+
+
+def test_levels_without_a_place_count_as_0():
+    """A column with 0, three bins and missing values: its amounts, and the kind of its values."""
+    shares = np.array([0.2, 0.3, 0.3, 0.1, 0.1])
+    amounts = Variable("income", "income", np.array([-1, 0, 1, 2, -1]), np.array([0.1, 0.5, 0.9]), shares)
+    assert amounts.indicators[[0, 4]].tolist() == [[0], [0]]
+    kinds = Variable("income kind", "income", np.array([0, 1, 1, 1, 2]), None, shares)
+    assert kinds.indicators.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
+    assert kinds.own == pytest.approx([0.2, 0.7, 0.1])
+    rows = np.array([1, 1, 3, 0, 4])
+    assert products(kinds.indicators[rows], amounts.indicators[rows]).ravel().tolist() == [
+        0, 2 * amounts.indicators[1, 0] + amounts.indicators[3, 0], 0
+    ]  # fmt: skip
+
+
+def test_a_row_contributes_to_one_sum_of_a_pair_at_most_its_limit():
+    generator = np.random.default_rng(1)
+    ordered = an_order(generator.dirichlet(np.ones(12)))
+    categories = Variable("c", "c", np.arange(5), None, generator.dirichlet(np.ones(5)))
+    for first in (ordered, categories):
+        for second in (ordered, categories):
+            for row in range(5):
+                sums = products(first.indicators[[row]], second.indicators[[row]])
+                assert np.count_nonzero(sums) <= 1
+                assert np.abs(sums).max() <= first.largest * second.largest
+    assert (ordered.largest, categories.largest) == (20, 1)
+
+
+def test_the_spread_is_that_of_the_values():
+    shares = np.array([0.5, 0.25, 0.25])
+    assert Variable("c", "c", np.arange(3), None, shares).spread == pytest.approx(np.sqrt(0.25 * 0.75))
+    assert an_order([0.5, 0.5]).spread == pytest.approx(1.0)
+    half = Variable("x", "x", np.array([-1, 0, 1]), np.array([0.0, 1.0]), shares)
+    assert half.spread == pytest.approx(0.5)  # +1 and -1 for half of the rows

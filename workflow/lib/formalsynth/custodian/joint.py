@@ -1,0 +1,313 @@
+"""Joint distribution of all columns: the closest one to independent columns that has the noisy margins and sums of pairs.
+
+The log density is that of independent columns, plus a strength times the product that each sum adds up. Of all distributions
+with these margins and sums, it has the largest entropy. The strengths are fitted to rows that are drawn from the distribution:
+in each round, weights of these rows reproduce the sums (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46). Then
+rows are chosen by weight, and moved by Gibbs sampling.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import optimize
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.custodian.variables import Function, Variable
+
+Places = Mapping[str, Integers]
+"""Levels (n,) of each column."""
+POOL = 10_000
+"""Number of rows to which strengths are fitted."""
+ROUNDS, STEPS = 4, 30
+"""Number of rounds of a fit, and largest number of steps in each. Strengths are averaged over the rounds but the first."""
+MOVES, SWEEPS = 2, 4
+"""Number of times that each column is drawn, given the others: in a round of a fit, and for rows that are asked for."""
+MEMORY = 20
+"""Number of former steps that a step takes into account."""
+FARTHEST = 4.0
+"""Largest change of a strength in a round."""
+DECIMALS = 3
+"""Decimals of a change, so that machines whose last digits differ draw the same rows."""
+PENALTY = 0.003
+"""Penalty of squared strengths, in units of the variances of the products."""
+SPREADS = np.geomspace(0.01, 1.0, 25)
+"""Standard deviations of the parts of a mixture for the correlations of products."""
+SHRINKING = 200
+"""Number of rounds that estimate the weights of the mixture."""
+LEAST = 1e-9
+"""Smallest share of a level."""
+CELLS = 20_000_000
+"""Largest number of weights at a time."""
+CONSTANT = Function("", np.zeros(1, dtype=np.int64), np.ones((1, 1)))
+"""Function of a column that does not exist."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """Products of functions of the levels of two columns, or functions of the levels of one."""
+
+    first: Function
+    second: Function = CONSTANT
+
+    def index(self, places: Places) -> Integers:
+        """Return the index (n,) of the combination of values of each row."""
+        first = self.first.codes[places[self.first.column]]
+        if self.second is CONSTANT:
+            return first
+        return first * len(self.second.values) + self.second.codes[places[self.second.column]]
+
+    def exponents(self, strengths: Array) -> Array:
+        """Compute the exponents of all combinations of values, from strengths (a * b,)."""
+        return np.asarray((self.first.values @ self._matrix(strengths) @ self.second.values.T).ravel())
+
+    def means(self, weights: Array) -> Array:
+        """Compute the means (a * b,) of the products, from the weights of all combinations of values."""
+        table = weights.reshape(len(self.first.values), len(self.second.values))
+        return np.asarray((self.first.values.T @ table @ self.second.values).ravel())
+
+    def given(self, column: str, places: Places, strengths: Array) -> tuple[Array, Array]:
+        """Return functions (levels, k) of the levels of a column, and their factors (k, n), given the levels of the other one."""
+        matrix = self._matrix(strengths)
+        if column == self.first.column:
+            own, factors, other = self.first, self.second.values @ matrix.T, self.second
+        else:
+            own, factors, other = self.second, self.first.values @ matrix, self.first
+        return own.values[own.codes], factors[other.codes[places[other.column]]].T
+
+    @property
+    def combinations(self) -> int:
+        """Number of combinations of values."""
+        return len(self.first.values) * len(self.second.values)
+
+    @property
+    def size(self) -> int:
+        """Number of strengths."""
+        return int(self.first.values.shape[1] * self.second.values.shape[1])
+
+    @property
+    def squared(self) -> Term:
+        """Squares of the products."""
+        return Term(self.first.squared, self.second.squared)
+
+    def _matrix(self, strengths: Array) -> Array:
+        return strengths.reshape(self.first.values.shape[1], self.second.values.shape[1])
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Noisy sums of the products of a pair of variables."""
+
+    first: Variable
+    second: Variable
+    means: Array
+    """(a * b,) sums of products of at most 1, divided by the number of rows."""
+    error: float
+    """Standard deviation of their noise."""
+
+    @functools.cached_property
+    def term(self) -> Term:
+        """The products."""
+        return Term(self.first.function, self.second.function)
+
+    def independent(self) -> tuple[Array, Array]:
+        """Compute the means (a * b,) and standard deviations of the products if the columns are independent."""
+        shares = np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
+        means = self.term.means(shares)
+        return means, np.sqrt(np.maximum(self.term.squared.means(shares) - means**2, LEAST))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Distribution of the levels of all columns."""
+
+    fields: Mapping[str, Array]
+    """Log weights (levels,) of the levels of each column."""
+    terms: tuple[Term, ...]
+    strengths: tuple[Array, ...]
+    """Strengths of the products of each term."""
+    pool: Places
+    """Levels of rows with this distribution, from which drawn rows start."""
+
+    def drawn(self, number: int, generator: np.random.Generator) -> dict[str, Integers]:
+        """Draw the levels (number,) of each column."""
+        most = max(CELLS // max(map(len, self.fields.values())), 1)
+        blocks = [self._block(min(most, number - start), generator) for start in range(0, number, most)]
+        return {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
+
+    def _block(self, number: int, generator: np.random.Generator) -> Places:
+        index = generator.integers(POOL, size=number)
+        places = {column: place[index] for column, place in self.pool.items()}
+        for _ in range(SWEEPS if self.terms else 0):
+            for column in places:
+                places[column] = _chosen(self.weights(column, places), generator)
+        return places
+
+    def weights(self, column: str, places: Places) -> Array:
+        """Compute weights (levels, n) of the levels of a column, given the others, in single precision."""
+        pairs = zip(self.terms, self.strengths, strict=True)
+        given = [
+            term.given(column, places, strengths)
+            for term, strengths in pairs
+            if column in (term.first.column, term.second.column)
+        ]
+        exponents = np.repeat(self.fields[column][:, None].astype(np.float32), len(places[column]), axis=1)
+        if given:
+            functions, factors = zip(*given, strict=True)
+            exponents += np.hstack(functions).astype(np.float32) @ np.vstack(factors).astype(np.float32)
+        exponents -= exponents.max(axis=0)
+        return np.exp(exponents, out=exponents)
+
+
+def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum]) -> Joint:
+    """Fit the distribution.
+
+    Args:
+        shares: shares (levels,) of each column.
+        sums: noisy sums of pairs.
+    """
+    generator = np.random.default_rng(0)
+    pool = {column: generator.choice(len(share), POOL, p=share) for column, share in shares.items()}
+    fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
+    terms = tuple(of_pair.term for of_pair in sums)
+    joint = Joint(fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
+    if not sums:
+        return joint
+    margins = _margins(sums)
+    of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
+    target = np.concatenate([*of_margins, _targets(sums)])
+    for step in range(ROUNDS):
+        joint = _moved(_nearer(joint, margins, target, 1 / max(step, 1), generator), shares, generator)
+    return joint
+
+
+def _targets(sums: Sequence[Sum]) -> Array:
+    """Compute target means of all products: noisy ones, shrunk towards those of independent columns as their noise requires."""
+    means, spreads = (np.concatenate(parts) for parts in zip(*(of_pair.independent() for of_pair in sums), strict=True))
+    noisy = np.concatenate([of_pair.means for of_pair in sums])
+    noise = np.concatenate([np.full(of_pair.means.size, of_pair.error) for of_pair in sums])
+    return np.asarray(means + spreads * shrunk((noisy - means) / spreads, noise / spreads))
+
+
+def _margins(sums: Sequence[Sum]) -> list[Term]:
+    """List functions of single columns whose means stay: indicators, scores and their squares."""
+    variables = {variable.name: variable for of_pair in sums for variable in (of_pair.first, of_pair.second)}
+    return [Term(variable.function.with_squares if variable.ordered else variable.function) for variable in variables.values()]
+
+
+def _nearer(joint: Joint, margins: Sequence[Term], target: Array, step: float, generator: np.random.Generator) -> Joint:
+    """Change the strengths so that the weighted rows of the pool have the target means, and choose rows by weight."""
+    rows = _Rows.of([*margins, *joint.terms], joint.pool)
+    before = np.concatenate([*(np.zeros(margin.size) for margin in margins), *joint.strengths])
+    change = np.round(step * _change(rows, before, target), DECIMALS)
+    points = (np.arange(POOL) + generator.random()) / POOL
+    chosen = np.minimum(np.searchsorted(np.cumsum(rows.weights(change)), points, side="right"), POOL - 1)
+    chosen = generator.permutation(chosen)
+    changes, fields = rows.split(change), dict(joint.fields)
+    for margin, of_margin in zip(margins, changes, strict=False):
+        column = margin.first.column
+        fields[column] = fields[column] + margin.exponents(of_margin)[margin.first.codes]
+    strengths = tuple(old + new for old, new in zip(joint.strengths, changes[len(margins) :], strict=True))
+    return Joint(fields, joint.terms, strengths, {column: place[chosen] for column, place in joint.pool.items()})
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a pool, with the index of their combination of levels in each term."""
+
+    terms: Sequence[Term]
+    index: Sequence[Integers]
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], pool: Places) -> _Rows:
+        return cls(terms, [term.index(pool) for term in terms])
+
+    def split(self, strengths: Array) -> list[Array]:
+        """Split strengths (k,) by term."""
+        return np.split(strengths, np.cumsum([term.size for term in self.terms])[:-1])
+
+    def exponents(self, strengths: Array) -> Array:
+        """Add up the exponents (n,) of all terms."""
+        parts = zip(self.terms, self.index, self.split(strengths), strict=True)
+        return np.asarray(sum(term.exponents(of_term)[index] for term, index, of_term in parts))
+
+    def weights(self, strengths: Array) -> Array:
+        """Compute the weights (n,) of rows, which add up to 1."""
+        exponents = self.exponents(strengths)
+        weights = np.exp(exponents - exponents.max())
+        return np.asarray(weights / weights.sum())
+
+    def means(self, weights: Array) -> Array:
+        """Compute the weighted means (k,) of all products."""
+        named = zip(self.terms, self.index, strict=True)
+        counts = [np.asarray(np.bincount(index, weights, term.combinations), dtype=float) for term, index in named]
+        return np.concatenate([term.means(count) for term, count in zip(self.terms, counts, strict=True)])
+
+    def variances(self) -> Array:
+        """Compute the variances (k,) of all products."""
+        equal = np.full(len(self.index[0]), 1 / len(self.index[0]))
+        return replace(self, terms=[term.squared for term in self.terms]).means(equal) - self.means(equal) ** 2
+
+
+def _change(rows: _Rows, before: Array, target: Array) -> Array:
+    """Find the change of strengths that gives the weighted rows the target means, by a penalized likelihood."""
+    variances = rows.variances()
+    penalty, scale = PENALTY * variances, 1 / np.sqrt(np.maximum(variances, LEAST))
+
+    def loss(scaled: Array) -> tuple[float, Array]:
+        change = scaled * scale
+        exponents = rows.exponents(change)
+        most = exponents.max()
+        weights = np.exp(exponents - most)
+        total, after = weights.sum(), before + change
+        value = most + np.log(total) - target @ change + penalty @ after**2 / 2
+        return float(value), (rows.means(weights / total) - target + penalty * after) * scale
+
+    bounds = [(-FARTHEST / unit, FARTHEST / unit) for unit in scale]
+    start = np.zeros(len(target))
+    solution = optimize.minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS, "maxcor": MEMORY}
+    )
+    return np.asarray(solution.x) * scale
+
+
+def _moved(joint: Joint, shares: Mapping[str, Array], generator: np.random.Generator) -> Joint:
+    """Move the rows of the pool by Gibbs sampling, and correct the fields so that each column has its shares."""
+    fields, pool = dict(joint.fields), dict(joint.pool)
+    for _ in range(MOVES):
+        for column, share in shares.items():
+            weights = replace(joint, fields=fields).weights(column, pool)
+            mean = weights @ (1 / weights.sum(axis=0)) / POOL
+            factor = np.maximum(share, LEAST) / np.maximum(mean, LEAST)
+            fields[column] = fields[column] + np.log(factor)
+            pool[column] = _chosen(weights * factor[:, None].astype(np.float32), generator)
+    return replace(joint, fields=fields, pool=pool)
+
+
+def _chosen(weights: Array, generator: np.random.Generator) -> Integers:
+    """Draw a level (n,) for each row, from the weights (levels, n)."""
+    edges = weights
+    for below, level in itertools.pairwise(edges):  # several times faster than cumsum along this axis
+        level += below
+    points = generator.random(weights.shape[1], dtype=np.float32) * edges[-1]
+    return np.asarray((edges[:-1] <= points).sum(axis=0), dtype=np.int64)
+
+
+def shrunk(values: Array, errors: Array) -> Array:
+    """Shrink estimates towards 0 by their standard errors: posterior means under a prior that is a mixture of normals.
+
+    The weights of the mixture are estimated, with a prior that weighs as much as one estimate, so a few strong relations among
+    many weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
+    """
+    total = SPREADS[:, None] ** 2 + errors**2
+    log_density = -(np.log(total) + values**2 / total) / 2
+    density = np.exp(log_density - log_density.max(axis=0))
+    weight = np.full((len(SPREADS), 1), 1 / len(SPREADS))
+    for _ in range(SHRINKING):
+        posterior = weight * density / (weight * density).sum(axis=0)
+        weight = (posterior.sum(axis=1, keepdims=True) + 1 / len(SPREADS)) / (len(values) + 1)
+    return np.asarray(values * (posterior * SPREADS[:, None] ** 2 / total).sum(axis=0))
