@@ -117,6 +117,17 @@ def test_noise_larger_than_any_relation_leaves_columns_independent():
     assert abs(correlation(drawn, "a", "b")) < 0.1
 
 
+def test_noise_of_a_margin_is_no_relation_with_categories():
+    """The sums over all categories add up to the mean score; here its margin is 0.2 wrong, and there is no relation."""
+    category, score = a_variable("c", np.array([0.5, 0.3, 0.2]), False), a_variable("v", np.full(6, 1 / 6), True)
+    for first, second in ((category, score), (score, category)):
+        sums = [Sum(first, second, 0.2 * category.shares, 1e-3)]
+        assert sums[0].differences() == pytest.approx(np.zeros(3), abs=1e-12)
+        drawn = fitted([category, score], sums).drawn(20_000, np.random.default_rng(1))
+        assert np.bincount(drawn["v"]) / 20_000 == pytest.approx(np.full(6, 1 / 6), abs=0.02)
+        assert abs(correlation(drawn, "c", "v")) < 0.05
+
+
 def test_sums_that_no_rows_have_give_a_strong_relation_and_no_error():
     variables = [a_variable(name, np.full(6, 1 / 6), True) for name in "abc"]
     sums = [Sum(variables[first], variables[second], np.array([sign]), 1e-6) for first, second, sign in

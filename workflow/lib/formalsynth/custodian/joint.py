@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -87,7 +88,12 @@ class Term:
     @property
     def size(self) -> int:
         """Number of strengths."""
-        return int(self.first.values.shape[1] * self.second.values.shape[1])
+        return math.prod(self.shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of functions of both columns."""
+        return self.first.values.shape[1], self.second.values.shape[1]
 
     @property
     def squared(self) -> Term:
@@ -95,7 +101,7 @@ class Term:
         return Term(self.first.squared, self.second.squared)
 
     def _matrix(self, strengths: Array) -> Array:
-        return strengths.reshape(self.first.values.shape[1], self.second.values.shape[1])
+        return strengths.reshape(self.shape)
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,19 @@ class Sum:
         shares = np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
         means = self.term.means(shares)
         return means, np.sqrt(np.maximum(self.term.squared.means(shares) - means**2, LEAST))
+
+    def differences(self) -> Array:
+        """Compute the differences (a * b,) from independent columns.
+
+        If each row has one of the categories of a variable, its sums add up to a mean that its margin already has. What is left
+        is noise of both, and is divided among the categories by their shares.
+        """
+        table = (self.means - self.independent()[0]).reshape(self.term.shape)
+        if self.first.complete:
+            table -= np.outer(self.first.own, table.sum(axis=0))
+        if self.second.complete:
+            table -= np.outer(table.sum(axis=1), self.second.own)
+        return np.asarray(table.ravel())
 
 
 @dataclass(frozen=True)
@@ -188,9 +207,9 @@ def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum]) -> Joint:
 def _targets(sums: Sequence[Sum]) -> Array:
     """Compute target means of all products: noisy ones, shrunk towards those of independent columns as their noise requires."""
     means, spreads = (np.concatenate(parts) for parts in zip(*(of_pair.independent() for of_pair in sums), strict=True))
-    noisy = np.concatenate([of_pair.means for of_pair in sums])
+    differences = np.concatenate([of_pair.differences() for of_pair in sums])
     noise = np.concatenate([np.full(of_pair.means.size, of_pair.error) for of_pair in sums])
-    return np.asarray(means + spreads * shrunk((noisy - means) / spreads, noise / spreads))
+    return np.asarray(means + spreads * shrunk(differences / spreads, noise / spreads))
 
 
 def _margins(sums: Sequence[Sum]) -> list[Term]:

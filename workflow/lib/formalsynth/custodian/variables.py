@@ -61,6 +61,11 @@ class Variable:
         """True if its places have an order."""
         return self.positions is not None
 
+    @property
+    def complete(self) -> bool:
+        """True if each row has one of its categories."""
+        return not self.ordered and bool((self.places >= 0).all())
+
     @functools.cached_property
     def own(self) -> Array:
         """Shares of its places among the values that have one."""
