@@ -181,7 +181,7 @@ def test_a_pair_without_its_kind_is_named(tmp_path, pairs, named):
     columns["age"] = {"type": "whole", "lower": 18, "upper": 80, "release": "synthesized"}
     table = incomes_with(hours=["0", "40"] * 15, age=[str(30 + k) for k in range(30)])
     warnings = checked(tmp_path, table, columns=columns, pairs=pairs).warnings
-    about = [warning.split()[1] for warning in warnings if "describes only rows with a hours above 0" in warning]
+    about = [warning.split()[1] for warning in warnings if "describes only rows with hours above 0" in warning]
     assert about == named
 
 

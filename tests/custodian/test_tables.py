@@ -237,8 +237,11 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert frame.drop(columns="income").notna().all().all()
     assert main(["verify", "release/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
     readme = " ".join((folder / "README.md").read_text().split())
-    assert re.search(r"Its standard error from the noise alone is in brackets: region and age \(0\.\d+\), ", readme)
-    assert "The intervals are for the population, if the file is a random sample of it." in readme
+    assert re.search(
+        r"brackets; relations of a rare category have a larger one: region and age \(0\.\d+\), ",
+        readme,
+    )
+    assert "The intervals are for the population, if the file is a simple random sample of it." in readme
     assert "none: the pair income and weight is not declared" in readme
     code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
     monkeypatch.chdir(folder)

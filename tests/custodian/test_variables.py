@@ -47,7 +47,7 @@ def test_levels_without_a_place_count_as_0():
     assert kinds.indicators.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
     assert kinds.own == pytest.approx([0.2, 0.7, 0.1])
     rows = np.array([1, 1, 3, 0, 4])
-    assert products(kinds.indicators[rows], amounts.indicators[rows]).ravel().tolist() == [
+    assert products(kinds, amounts, rows, rows).ravel().tolist() == [
         0, 2 * amounts.indicators[1, 0] + amounts.indicators[3, 0], 0
     ]  # fmt: skip
 
@@ -59,7 +59,8 @@ def test_a_row_contributes_to_one_sum_of_a_pair_at_most_its_limit():
     for first in (ordered, categories):
         for second in (ordered, categories):
             for row in range(5):
-                sums = products(first.indicators[[row]], second.indicators[[row]])
+                sums = products(first, second, np.array([row]), np.array([4 - row]))
+                assert np.array_equal(sums, first.indicators[[row]].T @ second.indicators[[4 - row]])
                 assert np.count_nonzero(sums) <= 1
                 assert np.abs(sums).max() <= first.largest * second.largest
     assert (ordered.largest, categories.largest) == (20, 1)
@@ -67,7 +68,7 @@ def test_a_row_contributes_to_one_sum_of_a_pair_at_most_its_limit():
 
 def test_the_spread_is_that_of_the_values():
     shares = np.array([0.5, 0.25, 0.25])
-    assert Variable("c", "c", np.arange(3), None, shares).spread == pytest.approx(np.sqrt(0.25 * 0.75))
+    assert Variable("c", "c", np.arange(3), None, shares).spread == pytest.approx(1 / np.sqrt(0.5 / 0.25 + 0.5 / 0.1875))
     assert an_order([0.5, 0.5]).spread == pytest.approx(1.0)
     half = Variable("x", "x", np.array([-1, 0, 1]), np.array([0.0, 1.0]), shares)
     assert half.spread == pytest.approx(0.5)  # +1 and -1 for half of the rows

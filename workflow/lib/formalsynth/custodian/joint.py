@@ -1,9 +1,9 @@
 """Joint distribution of all columns: the closest one to independent columns that has the noisy margins and sums of pairs.
 
 The log density is that of independent columns, plus a strength times the product that each sum adds up. Of all distributions
-with these margins and sums, it has the largest entropy. The strengths are fitted to rows that are drawn from the distribution:
-in each round, weights of these rows reproduce the sums (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46). Then
-rows are chosen by weight, and moved by Gibbs sampling.
+with these margins and sums, it has the largest entropy. Strengths have a small penalty, so correlations above 0.95 become weaker.
+They are fitted to rows that are drawn from the distribution: in each round, weights of these rows reproduce the sums (entropy
+balancing; Hainmueller 2012, Political Analysis 20, 25-46). Then rows are chosen by weight, and moved by Gibbs sampling.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from formalsynth.custodian.variables import Function, Variable
 
 Places = Mapping[str, Integers]
 """Levels (n,) of each column."""
-POOL = 10_000
-"""Number of rows to which strengths are fitted."""
+POOL, MOST_POOL = 10_000, 500_000
+"""Smallest and largest number of rows to which strengths are fitted: half of those of the file, so errors decrease with it."""
 ROUNDS, STEPS = 4, 30
 """Number of rounds of a fit, and largest number of steps in each. Strengths are averaged over the rounds but the first."""
 MOVES, SWEEPS = 2, 4
 """Number of times that each column is drawn, given the others: in a round of a fit, and for rows that are asked for."""
 MEMORY = 20
 """Number of former steps that a step takes into account."""
-FARTHEST = 4.0
+FARTHEST = 12.0
 """Largest change of a strength in a round."""
-DECIMALS = 3
-"""Decimals of a change, so that machines whose last digits differ draw the same rows."""
-PENALTY = 0.003
-"""Penalty of squared strengths, in units of the variances of the products."""
+PENALTY = 30.0
+"""Penalty of squared strengths, in units of the variances of the products, and divided by the number of rows of the pool."""
+TRUST = 5.0
+"""Penalty of squared changes, divided by the same number: few or no rows of the pool say little about a combination."""
 SPREADS = np.geomspace(0.01, 1.0, 25)
 """Standard deviations of the parts of a mixture for the correlations of products."""
 SHRINKING = 200
@@ -154,14 +154,18 @@ class Joint:
 
     def drawn(self, number: int, generator: np.random.Generator) -> dict[str, Integers]:
         """Draw the levels (number,) of each column."""
-        most = max(CELLS // max(map(len, self.fields.values())), 1)
+        functions = sum(sum(term.shape) for term in self.terms)
+        most = max(CELLS // (max(map(len, self.fields.values())) + 3 * functions), 1)
         blocks = [self._block(min(most, number - start), generator) for start in range(0, number, most)]
         return {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
 
     def _block(self, number: int, generator: np.random.Generator) -> Places:
-        index = generator.integers(POOL, size=number)
+        if not self.terms:
+            shares = {column: np.exp(log_weights) for column, log_weights in self.fields.items()}
+            return {column: generator.choice(len(share), number, p=share / share.sum()) for column, share in shares.items()}
+        index = generator.integers(len(next(iter(self.pool.values()))), size=number)
         places = {column: place[index] for column, place in self.pool.items()}
-        for _ in range(SWEEPS if self.terms else 0):
+        for _ in range(SWEEPS):
             for column in places:
                 places[column] = _chosen(self.weights(column, places), generator)
         return places
@@ -182,15 +186,16 @@ class Joint:
         return np.exp(exponents, out=exponents)
 
 
-def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum]) -> Joint:
+def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum], rows: float) -> Joint:
     """Fit the distribution.
 
     Args:
         shares: shares (levels,) of each column.
         sums: noisy sums of pairs.
+        rows: rows of the file.
     """
-    generator = np.random.default_rng(0)
-    pool = {column: generator.choice(len(share), POOL, p=share) for column, share in shares.items()}
+    generator, number = np.random.default_rng(0), int(np.clip(rows / 2, POOL, MOST_POOL))
+    pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
     terms = tuple(of_pair.term for of_pair in sums)
     joint = Joint(fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
@@ -222,9 +227,9 @@ def _nearer(joint: Joint, margins: Sequence[Term], target: Array, step: float, g
     """Change the strengths so that the weighted rows of the pool have the target means, and choose rows by weight."""
     rows = _Rows.of([*margins, *joint.terms], joint.pool)
     before = np.concatenate([*(np.zeros(margin.size) for margin in margins), *joint.strengths])
-    change = np.round(step * _change(rows, before, target), DECIMALS)
-    points = (np.arange(POOL) + generator.random()) / POOL
-    chosen = np.minimum(np.searchsorted(np.cumsum(rows.weights(change)), points, side="right"), POOL - 1)
+    change, number = step * _change(rows, before, target), len(rows)
+    points = (np.arange(number) + generator.random()) / number
+    chosen = np.minimum(np.searchsorted(np.cumsum(rows.weights(change)), points, side="right"), number - 1)
     chosen = generator.permutation(chosen)
     changes, fields = rows.split(change), dict(joint.fields)
     for margin, of_margin in zip(margins, changes, strict=False):
@@ -244,6 +249,10 @@ class _Rows:
     @classmethod
     def of(cls, terms: Sequence[Term], pool: Places) -> _Rows:
         return cls(terms, [term.index(pool) for term in terms])
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.index[0])
 
     def split(self, strengths: Array) -> list[Array]:
         """Split strengths (k,) by term."""
@@ -268,14 +277,15 @@ class _Rows:
 
     def variances(self) -> Array:
         """Compute the variances (k,) of all products."""
-        equal = np.full(len(self.index[0]), 1 / len(self.index[0]))
+        equal = np.full(len(self), 1 / len(self))
         return replace(self, terms=[term.squared for term in self.terms]).means(equal) - self.means(equal) ** 2
 
 
 def _change(rows: _Rows, before: Array, target: Array) -> Array:
     """Find the change of strengths that gives the weighted rows the target means, by a penalized likelihood."""
     variances = rows.variances()
-    penalty, scale = PENALTY * variances, 1 / np.sqrt(np.maximum(variances, LEAST))
+    penalty, trust = PENALTY / len(rows) * variances, TRUST / len(rows)
+    scale = 1 / np.sqrt(variances + trust)
 
     def loss(scaled: Array) -> tuple[float, Array]:
         change = scaled * scale
@@ -283,8 +293,8 @@ def _change(rows: _Rows, before: Array, target: Array) -> Array:
         most = exponents.max()
         weights = np.exp(exponents - most)
         total, after = weights.sum(), before + change
-        value = most + np.log(total) - target @ change + penalty @ after**2 / 2
-        return float(value), (rows.means(weights / total) - target + penalty * after) * scale
+        value = most + np.log(total) - target @ change + penalty @ after**2 / 2 + trust * (change @ change) / 2
+        return float(value), (rows.means(weights / total) - target + penalty * after + trust * change) * scale
 
     bounds = [(-FARTHEST / unit, FARTHEST / unit) for unit in scale]
     start = np.zeros(len(target))
@@ -300,7 +310,7 @@ def _moved(joint: Joint, shares: Mapping[str, Array], generator: np.random.Gener
     for _ in range(MOVES):
         for column, share in shares.items():
             weights = replace(joint, fields=fields).weights(column, pool)
-            mean = weights @ (1 / weights.sum(axis=0)) / POOL
+            mean = weights @ (1 / weights.sum(axis=0)) / weights.shape[1]
             factor = np.maximum(share, LEAST) / np.maximum(mean, LEAST)
             fields[column] = fields[column] + np.log(factor)
             pool[column] = _chosen(weights * factor[:, None].astype(np.float32), generator)

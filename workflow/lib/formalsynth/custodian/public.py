@@ -57,7 +57,8 @@ def arithmetic() -> dict[str, str]:
     """Return the environment in which numpy gives the same numbers on all processors of a kind: it uses only common features."""
     extensions: dict[str, list[str]] = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[assignment]
     beyond = [name for kind in ("found", "not found") for name in extensions.get(kind, [])]
-    return {"OPENBLAS_CORETYPE": KERNEL, "NPY_DISABLE_CPU_FEATURES": " ".join(beyond)}
+    library = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"  # the C library has other logarithms for processors with these
+    return {"OPENBLAS_CORETYPE": KERNEL, "NPY_DISABLE_CPU_FEATURES": " ".join(beyond), "GLIBC_TUNABLES": library}
 
 
 def compute_release(crossing: Path, to: Path) -> None:

@@ -295,7 +295,7 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         )
     for first, second in _without_kinds(schema):
         yield (
-            f"pairs: {first} with {second} describes only rows with a {second} above 0. Also declare {first} with {second}{KIND} "
+            f"pairs: {first} with {second} describes only rows with {second} above 0. Also declare {first} with {second}{KIND} "
             "if analysts need to know who has none."
         )
     if len(table) < LEAST_ROWS:

@@ -64,12 +64,8 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     pairs = _pairs(schema, list(variables))
     if not pairs:
         return margins
-    scores = {name: variable.indicators[places[variable.column]] for name, variable in variables.items()}
     of_pair = epsilon * (1 - share) / len(pairs)
-    return margins + tuple(
-        _pair(schema, variables[first], variables[second], products(scores[first], scores[second]), of_pair, noise)
-        for first, second in pairs
-    )
+    return margins + tuple(_pair(schema, variables[first], variables[second], places, of_pair, noise) for first, second in pairs)
 
 
 def check_numbers(schema: PublicSchema) -> None:
@@ -96,7 +92,10 @@ def check_numbers(schema: PublicSchema) -> None:
         )
 
 
-def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float, noise: Noise | None) -> Part:
+def _pair(
+    schema: PublicSchema, first: Variable, second: Variable, places: Mapping[str, Integers], epsilon: float, noise: Noise | None
+) -> Part:
+    sums = products(first, second, places[first.column], places[second.column])
     columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
     return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
 
@@ -160,7 +159,7 @@ class Model:
             Sum(variables[first], variables[second], part.counts.ravel() / (number * part.largest), _error(part) / number)
             for (first, second), part in of_pairs
         ]
-        return cls(columns, shares, joint_of(shares, sums), number)
+        return cls(columns, shares, joint_of(shares, sums, number), number)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""

@@ -86,18 +86,28 @@ class Variable:
         return np.asarray(self.places[:, None] == np.arange(len(self.own)), dtype=np.int64)
 
     @functools.cached_property
+    def distinct(self) -> tuple[Integers, Integers]:
+        """Different indicators (codes, k), and the index (levels,) of those of each level."""
+        values, codes = np.unique(self.indicators, axis=0, return_inverse=True)
+        return np.asarray(values, dtype=np.int64), np.asarray(codes.ravel(), dtype=np.int64)
+
+    @functools.cached_property
     def function(self) -> Function:
         """Indicators as numbers of at most 1."""
-        values, codes = np.unique(self.indicators, axis=0, return_inverse=True)
-        return Function(self.column, codes.ravel(), values / self.largest)
+        values, codes = self.distinct
+        return Function(self.column, codes, values / self.largest)
 
     @property
     def spread(self) -> float:
-        """Smallest standard deviation of its values among the rows that have one, times their share."""
+        """Standard deviation of its values among the rows that have one, times their share.
+
+        That of categories is the one with which noise has its average effect: a rare category is affected more, by fewer rows.
+        """
         there = self.function.shares(np.where(self.places >= 0, self.shares, 0.0))
         total = max(float(there.sum()), LEAST)
         variances = self.function.squared.values.T @ there / total - (self.function.values.T @ there / total) ** 2
-        return total * math.sqrt(max(float(variances.min()), LEAST))
+        share = np.ones(1) if self.ordered else self.own
+        return total / math.sqrt(float(share @ (1 / np.maximum(variances, LEAST))))
 
 
 def _scores(positions: Array, shares: Array) -> Integers:
@@ -110,6 +120,16 @@ def _scores(positions: Array, shares: Array) -> Integers:
     return np.asarray(np.rint(STEPS * centred / largest), dtype=np.int64)
 
 
-def products(first: Integers, second: Integers) -> Integers:
-    """Sum the products (a, b) of the indicators of two variables over the rows; a row contributes to at most one of the sums."""
-    return np.asarray(first.T @ second, dtype=np.int64)
+def products(first: Variable, second: Variable, places: Integers, others: Integers) -> Integers:
+    """Sum the products (a, b) of the indicators of two variables over the rows; a row contributes to at most one of the sums.
+
+    Args:
+        first: one variable.
+        second: the other one.
+        places: (n,) levels of the column of the first one.
+        others: (n,) levels of the column of the second one.
+    """
+    (ours, our_codes), (theirs, their_codes) = first.distinct, second.distinct
+    combinations = our_codes[places] * len(theirs) + their_codes[others]
+    counts = np.bincount(combinations, minlength=len(ours) * len(theirs)).reshape(len(ours), len(theirs))
+    return np.asarray(ours.T @ counts @ theirs, dtype=np.int64)
