@@ -43,7 +43,7 @@ SHRINKING = 200
 LEAST = 1e-9
 """Smallest share of a level."""
 CELLS = 20_000_000
-"""Largest number of weights at a time."""
+"""Largest number of weights at a time, in drawing rows; a fit may need four times as many."""
 CONSTANT = Function("", np.zeros(1, dtype=np.int64), np.ones((1, 1)))
 """Function of a column that does not exist."""
 
@@ -154,8 +154,7 @@ class Joint:
 
     def drawn(self, number: int, generator: np.random.Generator) -> dict[str, Integers]:
         """Draw the levels (number,) of each column."""
-        functions = sum(sum(term.shape) for term in self.terms)
-        most = max(CELLS // (max(map(len, self.fields.values())) + 3 * functions), 1)
+        most = _most_rows(self.fields, self.terms)
         blocks = [self._block(min(most, number - start), generator) for start in range(0, number, most)]
         return {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
 
@@ -194,10 +193,11 @@ def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum], rows: float) -> J
         sums: noisy sums of pairs.
         rows: rows of the file.
     """
-    generator, number = np.random.default_rng(0), int(np.clip(rows / 2, POOL, MOST_POOL))
-    pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
     terms = tuple(of_pair.term for of_pair in sums)
+    generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
+    number = int(max(min(rows / 2, most), POOL))
+    pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
     joint = Joint(fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
     if not sums:
         return joint
@@ -207,6 +207,11 @@ def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum], rows: float) -> J
     for step in range(ROUNDS):
         joint = _moved(_nearer(joint, margins, target, 1 / max(step, 1), generator), shares, generator)
     return joint
+
+
+def _most_rows(fields: Mapping[str, Array], terms: Sequence[Term]) -> int:
+    """Return the number of rows whose weights for any column, with all they are computed from, fit into CELLS."""
+    return max(CELLS // (max(map(len, fields.values())) + 3 * sum(sum(term.shape) for term in terms)), 1)
 
 
 def _targets(sums: Sequence[Sum]) -> Array:
