@@ -120,8 +120,9 @@ class Sum:
         """The products."""
         return Term(self.first.function, self.second.function)
 
+    @functools.cached_property
     def independent(self) -> tuple[Array, Array]:
-        """Compute the means (a * b,) and standard deviations of the products if the columns are independent."""
+        """Means (a * b,) and standard deviations of the products if the columns are independent."""
         shares = np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
         means = self.term.means(shares)
         return means, np.sqrt(np.maximum(self.term.squared.means(shares) - means**2, LEAST))
@@ -132,7 +133,7 @@ class Sum:
         If each row has one of the categories of a variable, its sums add up to a mean that its margin already has. What is left
         is noise of both, and is divided among the categories by their shares.
         """
-        table = (self.means - self.independent()[0]).reshape(self.term.shape)
+        table = (self.means - self.independent[0]).reshape(self.term.shape)
         if self.first.complete:
             table -= np.outer(self.first.own, table.sum(axis=0))
         if self.second.complete:
@@ -150,7 +151,7 @@ class Joint:
     strengths: tuple[Array, ...]
     """Strengths of the products of each term."""
     pool: Places
-    """Levels of rows with this distribution, from which drawn rows start."""
+    """Levels of rows with this distribution, from which drawn rows start; empty without terms."""
 
     def drawn(self, number: int, generator: np.random.Generator) -> dict[str, Integers]:
         """Draw the levels (number,) of each column."""
@@ -195,12 +196,12 @@ def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum], rows: float) -> J
     """
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
     terms = tuple(of_pair.term for of_pair in sums)
+    if not sums:
+        return Joint(fields, (), (), {})
     generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
     number = int(max(min(rows / 2, most), POOL))
     pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
     joint = Joint(fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
-    if not sums:
-        return joint
     margins = _margins(sums)
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
     target = np.concatenate([*of_margins, _targets(sums)])
@@ -216,7 +217,7 @@ def _most_rows(fields: Mapping[str, Array], terms: Sequence[Term]) -> int:
 
 def _targets(sums: Sequence[Sum]) -> Array:
     """Compute target means of all products: noisy ones, shrunk towards those of independent columns as their noise requires."""
-    means, spreads = (np.concatenate(parts) for parts in zip(*(of_pair.independent() for of_pair in sums), strict=True))
+    means, spreads = (np.concatenate(parts) for parts in zip(*(of_pair.independent for of_pair in sums), strict=True))
     differences = np.concatenate([of_pair.differences() for of_pair in sums])
     noise = np.concatenate([np.full(of_pair.means.size, of_pair.error) for of_pair in sums])
     return np.asarray(means + spreads * shrunk(differences / spreads, noise / spreads))
