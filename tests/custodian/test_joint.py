@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formalsynth.custodian import joint as module
 from formalsynth.custodian.joint import Joint, Sum, joint_of, shrunk
-from formalsynth.custodian.variables import Variable
+from formalsynth.custodian.variables import Variable, scores_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -17,8 +17,8 @@ TABLE = np.array([[0.40, 0.05, 0.0, 0.01], [0.02, 0.02, 0.25, 0.05], [0.01, 0.10
 
 
 def a_variable(name, shares, ordered):
-    positions = np.arange(len(shares), dtype=float) if ordered else None
-    return Variable(name, name, np.arange(len(shares)), positions, np.asarray(shares))
+    scores = scores_of(np.arange(len(shares), dtype=float), np.asarray(shares)) if ordered else None
+    return Variable(name, name, np.arange(len(shares)), scores, np.asarray(shares))
 
 
 def normal_levels(correlation, number=200_000, bins=12):
@@ -126,8 +126,8 @@ def test_values_that_only_some_rows_have_keep_their_relation():
     places = np.arange(9)
     variables = [
         a_variable("income", shares[0], True),
-        Variable("hours", "hours", places - 1, np.arange(8.0), shares[1]),
-        Variable("hours kind", "hours", np.minimum(places, 1), np.arange(2.0), shares[1]),
+        Variable("hours", "hours", places - 1, scores_of(np.arange(8.0), shares[1][1:]), shares[1]),
+        Variable("hours kind", "hours", np.minimum(places, 1), np.array([-20, 20]), shares[1]),
     ]
     sums = sums_of(variables, levels[:, [0, 1, 1]], [(0, 1), (0, 2)])
     drawn = joint_of({"income": shares[0], "hours": shares[1]}, sums, 20_000).drawn(40_000, generator)

@@ -17,7 +17,7 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian import intervals, tables, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
-from formalsynth.custodian.crossing import read_crossing
+from formalsynth.custodian.crossing import Part, read_crossing
 from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, smoothed
@@ -279,6 +279,30 @@ def test_simulated_errors_are_those_of_releases(monkeypatch):
     monkeypatch.setattr(intervals, "LARGEST", 400)
     assert way.fraction == 0.4
     assert way.errors(models[0], 30, generator)[1] == pytest.approx(error, rel=0.7)
+
+
+def test_sums_are_read_with_the_scores_that_crossed():
+    """Another machine may compute other scores where noise exceeds the counts."""
+    schema, rows = small("replace"), pd.DataFrame(ROWS * 40, columns=list(SMALL))
+    parts = measured(schema, rows, 200.0)
+    assert set(parts[2].scores) == {"size"}  # its kinds, three with missing values, have no order
+    assert parts[3].scores["age"] == (-20, 0, 20)
+    reversed_age = tuple(
+        part.model_copy(update={"scores": {name: scores[::-1] for name, scores in part.scores.items()}}) if k == 3 else part
+        for k, part in enumerate(parts)
+    )
+    ours, theirs = (Model.of(schema, read).joint for read in (parts, reversed_age))
+    terms = [k for k, term in enumerate(ours.terms) if "age" in (term.first.column, term.second.column)]
+    for k in terms:
+        assert theirs.terms[k].second.values[theirs.terms[k].second.codes].ravel().tolist() == [1, 0, -1]
+        assert ours.terms[k].second.values[ours.terms[k].second.codes].ravel().tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("score", [21, -21])
+def test_scores_that_would_cost_more_are_refused(score):
+    part = measured(small("replace"), pd.DataFrame(ROWS, columns=list(SMALL)), 1.5)[3]
+    with pytest.raises(ValueError, match="20"):
+        Part.model_validate(part.model_dump() | {"scores": {"age": [score, 0, 20]}})
 
 
 def test_simulated_noise_is_that_of_a_release():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.custodian.variables import Variable, products
+from formalsynth.custodian.variables import Variable, products, scores_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +12,8 @@ SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=40).filter(lambda shares
 def an_order(shares, positions=None):
     """An ordered variable, each of whose places is a level of its column."""
     positions = np.arange(len(shares), dtype=float) if positions is None else positions
-    return Variable("v", "v", np.arange(len(shares)), positions, np.array(shares) / sum(shares))
+    of_places = np.array(shares) / sum(shares)
+    return Variable("v", "v", np.arange(len(shares)), scores_of(positions, np.maximum(of_places, 1e-6)), of_places)
 
 
 def test_scores_are_distances_from_the_mean_up_to_one_and_a_half_standard_deviations():
@@ -41,7 +42,7 @@ def test_scores_keep_the_order_and_the_limits_whatever_the_shares(shares):
 def test_levels_without_a_place_count_as_0():
     """A column with 0, three bins and missing values: its amounts, and the kind of its values."""
     shares = np.array([0.2, 0.3, 0.3, 0.1, 0.1])
-    amounts = Variable("income", "income", np.array([-1, 0, 1, 2, -1]), np.array([0.1, 0.5, 0.9]), shares)
+    amounts = Variable("income", "income", np.array([-1, 0, 1, 2, -1]), np.array([-20, 0, 15]), shares)
     assert amounts.indicators[[0, 4]].tolist() == [[0], [0]]
     kinds = Variable("income kind", "income", np.array([0, 1, 1, 1, 2]), None, shares)
     assert kinds.indicators.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
@@ -70,5 +71,5 @@ def test_the_spread_is_that_of_the_values():
     shares = np.array([0.5, 0.25, 0.25])
     assert Variable("c", "c", np.arange(3), None, shares).spread == pytest.approx(1 / np.sqrt(0.5 / 0.25 + 0.5 / 0.1875))
     assert an_order([0.5, 0.5]).spread == pytest.approx(1.0)
-    half = Variable("x", "x", np.array([-1, 0, 1]), np.array([0.0, 1.0]), shares)
+    half = Variable("x", "x", np.array([-1, 0, 1]), np.array([-20, 20]), shares)
     assert half.spread == pytest.approx(0.5)  # +1 and -1 for half of the rows

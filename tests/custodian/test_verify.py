@@ -475,6 +475,12 @@ PARTS = {
         part.model_copy(update={"largest": 1, "reason": noise_reason(2, part.scale, part.epsilon)}) if part.largest > 1 else part
         for part in parts
     ),
+    "scores of another number of levels": lambda parts: tuple(
+        part.model_copy(update={"scores": {name: scores[:-1] for name, scores in part.scores.items()}}) for part in parts
+    ),
+    "scores where no pair has any": lambda parts: tuple(
+        part.model_copy(update={"scores": {"x": (1,)} if not part.scores else part.scores}) for part in parts
+    ),
     "another epsilon": lambda parts: (parts[0].model_copy(update={"epsilon": parts[0].epsilon * 2}), *parts[1:]),
 }
 

@@ -22,6 +22,7 @@ from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import Audit, guarantee_sentence
 from formalsynth.custodian.schema import FITTED, TABLES, Line, PublicSchema, ReleaseConfig
+from formalsynth.custodian.variables import STEPS
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml, yaml_text
 from formalsynth.runtime.files import checksum, write_text
@@ -76,6 +77,8 @@ class Part(Model):
     """Reason why it may leave the confidential side."""
     largest: int = Field(1, ge=1)
     """Largest amount by which a row changes a number; it contributes to only one."""
+    scores: dict[str, tuple[Annotated[int, Field(ge=-STEPS, le=STEPS)], ...]] = Field(default_factory=dict)
+    """Scores in sums of pairs, computed from these counts, by variable: the levels of a column, or the kinds of its values."""
     shape: tuple[int, ...]
     numbers: Annotated[tuple[int, ...], BeforeValidator(_flat), AfterValidator(_whole)]
     """Noisy counts in row-major order: the last column varies fastest."""

@@ -11,7 +11,7 @@ from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS
 from formalsynth.custodian.tables import measured
 
 KEYS = ("name", "columns", "epsilon", "scale", "largest", "shape", "reason")
-"""Fields of a part that follow from the declarations, for noisy tables of all columns."""
+"""Fields of a part that follow from the declarations, for noisy tables of all columns; so do the numbers of scores."""
 
 
 def check_parts(crossing: Crossing, declarations: Declarations) -> None:
@@ -33,8 +33,12 @@ def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
     wanted = measured(schema, no_rows(schema), declarations.release.ceiling, lambda counts, epsilon, sensitivity: list(counts))
     if len(parts) != len(wanted):
         return f"{len(parts)} parts instead of {len(wanted)}"
-    pairs = zip(parts, wanted, strict=True)
-    return next((part.name for part, other in pairs if any(getattr(part, key) != getattr(other, key) for key in KEYS)), "")
+    return next((part.name for part, other in zip(parts, wanted, strict=True) if _required(part) != _required(other)), "")
+
+
+def _required(part: Part) -> tuple[object, ...]:
+    """Return what the declarations require of one of the noisy tables of all columns."""
+    return *(getattr(part, key) for key in KEYS), {name: len(scores) for name, scores in part.scores.items()}
 
 
 def _wrong_parts(parts: tuple[Part, ...], declarations: Declarations) -> str:
@@ -50,6 +54,7 @@ def _wrong_parts(parts: tuple[Part, ...], declarations: Declarations) -> str:
         return ", ".join(part.name for part in parts) or "none"
     for part in parts:
         columns, epsilon = wanted[part.name]
-        if part.columns != columns or part.largest != 1 or not math.isclose(part.epsilon, epsilon or 0, rel_tol=ROUNDING - 1):
+        same_epsilon = math.isclose(part.epsilon, epsilon or 0, rel_tol=ROUNDING - 1)
+        if part.columns != columns or part.largest != 1 or part.scores or not same_epsilon:
             return part.name
     return ""

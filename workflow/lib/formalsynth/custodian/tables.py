@@ -2,15 +2,15 @@
 
 The confidential side counts the levels of each column and sums the products of scores for each declared pair, all with discrete
 Laplace noise. Scores are positions on the declared scale, relative to the noisy margins, so they depend on the rows only through
-these. The public side draws rows from the distribution that has these margins and sums, and is otherwise as close to independent
-columns as possible.
+these; they are part of the crossing. The public side draws rows from the distribution that has these margins and sums, and is
+otherwise as close to independent columns as possible.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from formalsynth.custodian.levels import MISSING, Levels, levels_of
 from formalsynth.custodian.margins import inside_levels, shares_of
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.schema import KIND, PublicSchema
-from formalsynth.custodian.variables import Variable, products
+from formalsynth.custodian.variables import Variable, products, scores_of, shares_among
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,7 @@ Noise = Callable[[Sequence[int], float, float], list[int]]
 """Function that adds noise to counts, for an epsilon and a sensitivity."""
 Columns = Mapping[str, Levels]
 Shares = Mapping[str, Array]
+Scores = Mapping[str, Integers]
 MOST_OF_PAIR, MOST_VALUES, PER_PART = 10_000, 40_000, 25
 """Largest number of noisy numbers of a pair, largest number of values of a crossing, and values that describe a part of it."""
 
@@ -64,6 +65,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     pairs = _pairs(schema, list(variables))
     if not pairs:
         return margins
+    margins = tuple(part.model_copy(update={"scores": _scores(variables, *part.columns)}) for part in margins)
     of_pair = epsilon * (1 - share) / len(pairs)
     return margins + tuple(_pair(schema, variables[first], variables[second], places, of_pair, noise) for first, second in pairs)
 
@@ -75,7 +77,8 @@ def check_numbers(schema: PublicSchema) -> None:
         DataError: they do.
     """
     columns = _columns(schema)
-    sizes = {name: variable.indicators.shape[1] for name, variable in _variables(schema, columns).items()}
+    variables = _variables(schema, columns)
+    sizes = {name: variable.indicators.shape[1] for name, variable in variables.items()}
     levels_of_all = sum(_width(schema, columns, name) for name in columns)
     numbers = {pair: sizes[pair[0]] * sizes[pair[1]] for pair in _pairs(schema, list(sizes))}
     (first, second), largest = max(numbers.items(), key=lambda item: item[1], default=(("", ""), 0))
@@ -84,7 +87,7 @@ def check_numbers(schema: PublicSchema) -> None:
             f"schema.yaml: pairs: {first} with {second}: needs {largest} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
             "categories, declare them as ordered if they are, or leave the pair out"
         )
-    values = levels_of_all + sum(numbers.values()) + PER_PART * (len(schema.released) + len(numbers))
+    values = 2 * levels_of_all + sum(numbers.values()) + PER_PART * (len(schema.released) + len(numbers))
     if values > MOST_VALUES:
         raise DataError(
             f"schema.yaml: columns and pairs: need {values} values in the crossing; allowed: at most {MOST_VALUES}: declare "
@@ -128,7 +131,7 @@ def pair_errors(schema: PublicSchema, parts: Sequence[Part], rows: float | None 
         rows: number of rows; by default it is estimated.
     """
     columns = _columns(schema)
-    variables = _variables(schema, columns, _shares(schema, columns, parts))
+    variables = _variables(schema, columns, _shares(schema, columns, parts), _read_scores(parts))
     number = _rows(schema, parts[: len(columns)]) if rows is None else rows
     of_pairs = zip(_pairs(schema, list(variables)), parts[len(columns) :], strict=True)
     return {
@@ -153,7 +156,7 @@ class Model:
         """Fit the model to noisy parts."""
         columns = _columns(schema)
         shares, number = _shares(schema, columns, parts), _rows(schema, parts[: len(columns)])
-        variables = _variables(schema, columns, shares)
+        variables = _variables(schema, columns, shares, _read_scores(parts))
         of_pairs = zip(_pairs(schema, list(variables)), parts[len(columns) :], strict=True)
         sums = [
             Sum(variables[first], variables[second], part.counts.ravel() / (number * part.largest), _error(part) / number)
@@ -215,27 +218,51 @@ def _shares(schema: PublicSchema, columns: Columns, parts: Sequence[Part]) -> di
     return {name: shares_of(levels, part.counts, part.scale, number) for (name, levels), part in named}
 
 
-def _variables(schema: PublicSchema, columns: Columns, shares: Shares | None = None) -> dict[str, Variable]:
+def _variables(
+    schema: PublicSchema, columns: Columns, shares: Shares | None = None, scores: Scores | None = None
+) -> dict[str, Variable]:
     """Return variables by name: each column, and the kind of its values if it has several kinds.
 
     Args:
         schema: declarations.
         columns: levels of each column.
         shares: shares (levels,) of each column; by default, all levels have the same.
+        scores: scores of each variable with an order; by default, they follow from the shares.
     """
     variables = {}
-    for name, levels in columns.items():
-        width = _width(schema, columns, name)
-        places = np.where(np.arange(width) < len(levels), np.arange(width), MISSING)
-        of_column = np.full(width, 1 / width) if shares is None else shares[name]
-        last = np.maximum(places - levels.runs[-1].start, MISSING)
-        variables[name] = Variable(name, name, last, levels.positions, of_column)
-        kinds = levels.kinds(places)
-        number = int(kinds.max()) + 1
-        if number > 1:
-            kind = name + KIND
-            variables[kind] = Variable(kind, name, kinds, np.arange(2.0) if number == 2 else None, of_column)
+    for column, levels in columns.items():
+        width = _width(schema, columns, column)
+        of_column = np.full(width, 1 / width) if shares is None else shares[column]
+        for name, places, positions in _members(column, levels, width):
+            of_places = None
+            if positions is not None:
+                of_places = scores_of(positions, shares_among(places, of_column)) if scores is None else scores[name]
+            variables[name] = Variable(name, column, places, of_places, of_column)
     return variables
+
+
+def _scores(variables: Mapping[str, Variable], column: str) -> dict[str, tuple[int, ...]]:
+    """Return the scores of the variables of a column that have an order."""
+    ordered = {name: variable.scores for name, variable in variables.items() if variable.column == column}
+    return {name: tuple(scores.tolist()) for name, scores in ordered.items() if scores is not None}
+
+
+def _read_scores(parts: Sequence[Part]) -> Scores | None:
+    """Return the scores of all variables, which the margins state; None if there are none.
+
+    They are not computed again: where noise exceeds the counts, smoothing can depend on the last digits of a processor.
+    """
+    return {name: np.array(scores) for part in parts for name, scores in part.scores.items()} or None
+
+
+def _members(column: str, levels: Levels, width: int) -> Iterator[tuple[str, Integers, Array | None]]:
+    """Yield the variables of a column: name, places (levels,), and positions (places,) of the places if they have an order."""
+    places = np.where(np.arange(width) < len(levels), np.arange(width), MISSING)
+    yield column, np.maximum(places - levels.runs[-1].start, MISSING), levels.positions
+    kinds = levels.kinds(places)
+    number = int(kinds.max()) + 1
+    if number > 1:
+        yield column + KIND, kinds, np.arange(2.0) if number == 2 else None
 
 
 def _pairs(schema: PublicSchema, names: Sequence[str]) -> list[tuple[str, str]]:

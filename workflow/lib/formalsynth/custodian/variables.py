@@ -51,15 +51,15 @@ class Variable:
     column: str
     places: Integers
     """(levels,) place of each level of the column among those of the variable, from 0 on; below 0 where it has none."""
-    positions: Array | None
-    """(places,) positions of the places on the declared scale; None for categories without an order."""
+    scores: Integers | None
+    """(places,) scores of the places, from -STEPS to STEPS; None for categories without an order."""
     shares: Array
     """(levels,) shares of the levels of the column."""
 
     @property
     def ordered(self) -> bool:
         """True if its places have an order."""
-        return self.positions is not None
+        return self.scores is not None
 
     @property
     def complete(self) -> bool:
@@ -69,9 +69,7 @@ class Variable:
     @functools.cached_property
     def own(self) -> Array:
         """Shares of its places among the values that have one."""
-        there = self.places >= 0
-        own = np.maximum(np.bincount(self.places[there], weights=self.shares[there]), LEAST)
-        return np.asarray(own / own.sum())
+        return shares_among(self.places, self.shares)
 
     @property
     def largest(self) -> int:
@@ -81,8 +79,8 @@ class Variable:
     @functools.cached_property
     def indicators(self) -> Integers:
         """Scores (levels, 1) of the levels of the column, or indicators (levels, places) of categories; 0 where it has none."""
-        if self.positions is not None:
-            return np.where(self.places < 0, 0, _scores(self.positions, self.own)[self.places])[:, None]
+        if self.scores is not None:
+            return np.where(self.places < 0, 0, self.scores[self.places])[:, None]
         return np.asarray(self.places[:, None] == np.arange(len(self.own)), dtype=np.int64)
 
     @functools.cached_property
@@ -110,8 +108,20 @@ class Variable:
         return total / math.sqrt(float(share @ (1 / np.maximum(variances, LEAST))))
 
 
-def _scores(positions: Array, shares: Array) -> Integers:
-    """Compute scores (places,): positions relative to the mean, cut at OUTERMOST standard deviations; their mean is about 0."""
+def shares_among(places: Integers, shares: Array) -> Array:
+    """Add up shares (levels,) by place, among the levels that have one; none is 0."""
+    there = places >= 0
+    among = np.maximum(np.bincount(places[there], weights=shares[there]), LEAST)
+    return np.asarray(among / among.sum())
+
+
+def scores_of(positions: Array, shares: Array) -> Integers:
+    """Compute scores (places,): positions relative to the mean, cut at OUTERMOST standard deviations; their mean is about 0.
+
+    Args:
+        positions: (places,) positions of the places on the declared scale.
+        shares: (places,) shares of the places.
+    """
     distances = positions - shares @ positions
     most = OUTERMOST * math.sqrt(max(float(shares @ distances**2), LEAST**2))
     cut = np.clip(distances, -most, most)
