@@ -44,7 +44,7 @@ def rows_of(seed: int, number: int, population: str = "households") -> pd.DataFr
 def simulation(epsilon: float, replicates: int, number: int) -> pd.DataFrame:
     """Simulate one release; return a row for each analysis."""
     generator = np.random.default_rng([round(1000 * epsilon), number])
-    parts = measured(SCHEMA, rows_of(10_000 + number, ROWS), epsilon, functools.partial(simulated_noise, generator))
+    parts = measured(SCHEMA, rows_of(10_000 + number, ROWS), epsilon, functools.partial(simulated_noise, generator, {}))
     model = Model.of(SCHEMA, parts)
     sets = [model.rows(ROWS, generator) for _ in range(SETS)]
     way = Way(SCHEMA, ANALYSES.model_copy(update={"replicates": replicates}), epsilon, ROWS, SETS * ROWS)

@@ -40,7 +40,7 @@ Draw = Callable[[pd.DataFrame, float, int], list[pd.DataFrame]]
 def noisy_sums(rows: pd.DataFrame, epsilon: float, seed: int) -> list[pd.DataFrame]:
     """Draw the synthetic data sets of a release."""
     generator = np.random.default_rng(seed)
-    model = Model.of(SCHEMA, measured(SCHEMA, rows, epsilon, functools.partial(simulated_noise, generator)))
+    model = Model.of(SCHEMA, measured(SCHEMA, rows, epsilon, functools.partial(simulated_noise, generator, {})))
     return [model.rows(len(rows), generator) for _ in range(SETS)]
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from formalsynth.custodian import joint as module
-from formalsynth.custodian.joint import Joint, Sum, joint_of, shrunk
+from formalsynth.custodian.joint import Joint, Sum, consistent, estimated, joint_of, shrunk
 from formalsynth.custodian.variables import Variable, scores_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,7 +35,7 @@ def sums_of(variables, levels, pairs, error=1e-9):
 
 
 def fitted(variables, sums):
-    return joint_of({variable.column: variable.shares for variable in variables}, sums, 20_000)
+    return joint_of({variable.column: variable.shares for variable in variables}, estimated(sums), 20_000)
 
 
 def correlation(places, first, second):
@@ -93,7 +93,7 @@ def test_the_error_of_a_fit_decreases_with_the_number_of_rows():
     levels = normal_levels(np.array([[1, 0.6], [0.6, 1]]), 400_000)
     variables = [a_variable(name, np.bincount(levels[:, k]) / len(levels), True) for k, name in enumerate("ab")]
     sums = sums_of(variables, levels, [(0, 1)])
-    drawn = joint_of({variable.column: variable.shares for variable in variables}, sums, 400_000).drawn(
+    drawn = joint_of({variable.column: variable.shares for variable in variables}, estimated(sums), 400_000).drawn(
         400_000, np.random.default_rng(1)
     )
     for variable in variables:
@@ -130,7 +130,7 @@ def test_values_that_only_some_rows_have_keep_their_relation():
         Variable("hours kind", "hours", np.minimum(places, 1), np.array([-20, 20]), shares[1]),
     ]
     sums = sums_of(variables, levels[:, [0, 1, 1]], [(0, 1), (0, 2)])
-    drawn = joint_of({"income": shares[0], "hours": shares[1]}, sums, 20_000).drawn(40_000, generator)
+    drawn = joint_of({"income": shares[0], "hours": shares[1]}, estimated(sums), 20_000).drawn(40_000, generator)
     there = drawn["hours"] > 0
     assert there.mean() == pytest.approx(works.mean(), abs=0.02)
     assert np.corrcoef(there, drawn["income"])[0, 1] == pytest.approx(np.corrcoef(works, income)[0, 1], abs=0.03)
@@ -197,7 +197,7 @@ def test_the_same_numbers_give_the_same_distribution():
 
 def test_a_strong_relation_among_weak_ones_stays_strong():
     values = np.array([0.9, 0.05, 0.02, -0.03, 0.04, 0.01, 0.06, -0.05, 0.02, 0.01])
-    result = shrunk(values, np.full(10, 0.15))
+    result, _ = shrunk(values, np.full(10, 0.15))
     assert result[0] > 0.8
     assert np.abs(result[1:]).max() < 0.03
 
@@ -205,18 +205,42 @@ def test_a_strong_relation_among_weak_ones_stays_strong():
 def test_many_strong_relations_are_hardly_shrunk():
     generator = np.random.default_rng(1)
     truth = generator.normal(scale=0.6, size=2000)
-    result = shrunk(truth + generator.normal(scale=0.3, size=2000), np.full(2000, 0.3))
+    result, error = shrunk(truth + generator.normal(scale=0.3, size=2000), np.full(2000, 0.3))
     # the best linear factor is 0.36 / (0.36 + 0.09) = 0.8, with the error sqrt(0.36 * 0.2) = 0.268
     assert np.sqrt(((result - truth) ** 2).mean()) == pytest.approx(0.268, rel=0.1)
+    assert error == pytest.approx(np.full(2000, 0.268), rel=0.1)
+
+
+def test_the_stated_uncertainty_is_the_error_of_relations_few_of_which_are_strong():
+    generator = np.random.default_rng(2)
+    truth = generator.normal(size=4000) * np.where(generator.random(4000) < 0.2, 0.5, 0.02)
+    noisy = truth + generator.normal(scale=0.1, size=4000)
+    result, error = shrunk(noisy, np.full(4000, 0.1))
+    weak = np.abs(noisy) < 0.15
+    for part in (weak, ~weak):
+        assert np.sqrt((error[part] ** 2).mean()) == pytest.approx(np.sqrt(((result - truth)[part] ** 2).mean()), rel=0.25)
+    assert error[weak].mean() < 0.6 * 0.1
+
+
+def test_estimated_sums_keep_the_means_of_independent_columns_and_state_what_is_uncertain():
+    variables = [a_variable(name, np.full(6, 1 / 6), True) for name in "abc"]
+    sums = [Sum(variables[k], variables[(k + 1) % 3], np.array([mean]), 0.02) for k, mean in enumerate((0.3, 0.001, -0.25))]
+    strong, weak, opposite = estimated(sums)
+    assert strong.means == pytest.approx([0.3], abs=0.02)
+    assert opposite.means == pytest.approx([-0.25], abs=0.02)
+    assert abs(weak.means[0]) < 0.001
+    assert weak.error < strong.error == pytest.approx(0.02, rel=0.1)
+    assert [after.means for after in consistent(sums)] == [before.means for before in sums]
+    assert estimated([]) == []
 
 
 @given(CORRELATIONS, st.data())
 def test_estimates_are_shrunk_towards_0_and_never_beyond(values, data):
     errors = data.draw(st.lists(st.floats(0, 1e6), min_size=len(values), max_size=len(values)))
-    result = shrunk(np.array(values), np.array(errors))
+    result, _ = shrunk(np.array(values), np.array(errors))
     assert (np.abs(result) <= np.abs(values) * (1 + 1e-12)).all()
     assert (result * np.array(values) >= 0).all()
 
 
 def test_without_noise_estimates_stay():
-    assert shrunk(np.array([0.5, -0.01, 0.0]), np.zeros(3)) == pytest.approx([0.5, -0.01, 0.0])
+    assert shrunk(np.array([0.5, -0.01, 0.0]), np.zeros(3))[0] == pytest.approx([0.5, -0.01, 0.0])

@@ -22,7 +22,7 @@ from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, smoothed
 from formalsynth.custodian.schema import Analyses, Column, Schema
-from formalsynth.custodian.tables import Model, check_numbers, measured
+from formalsynth.custodian.tables import Model, check_numbers, measured, no_noise
 from formalsynth.custodian.tables_compare import Tried, verdicts
 from formalsynth.custodian.variables import STEPS
 from hypothesis import given, settings
@@ -64,7 +64,7 @@ def exact(schema, rows, monkeypatch, shares):
     frame = pd.DataFrame(rows, columns=list(SMALL))
     with monkeypatch.context() as patch:
         patch.setattr(tables, "_shares", lambda *_: shares)
-        parts = measured(schema, frame, 1.5, lambda counts, epsilon, sensitivity: list(counts))
+        parts = measured(schema, frame, 1.5, no_noise)
         return np.concatenate([np.array(part.numbers) / part.scale for part in parts])
 
 
@@ -215,7 +215,7 @@ def study(tmp_path, monkeypatch):
 def known_chance(monkeypatch):
     """Noise and seed of one release: of others, one 95 % interval in twenty misses the population."""
     generator = np.random.default_rng(1)
-    monkeypatch.setattr("formalsynth.custodian.tables.noisy_counts", functools.partial(simulated_noise, generator))
+    monkeypatch.setattr("formalsynth.custodian.tables.noisy_counts", functools.partial(simulated_noise, generator, {}, ""))
     monkeypatch.setattr("formalsynth.custodian.assemble.secrets", SimpleNamespace(token_hex=lambda size: "1" * (2 * size)))
 
 
@@ -269,7 +269,7 @@ def test_simulated_errors_are_those_of_releases(monkeypatch):
     files = [typed(households.households(1000, seed))[list(WAY)] for seed in range(40)]
     way = Way(schema, ANALYSES, 4.0, 1000, 2000)
     generator, truth = np.random.default_rng(1), values(schema, ANALYSES, typed(households.households(50_000, 61))[list(WAY)])
-    noise = functools.partial(simulated_noise, generator)
+    noise = functools.partial(simulated_noise, generator, {})
     models = [Model.of(schema, measured(schema, rows, 4.0, noise)) for rows in files]
     released = np.array([way.released(model, generator) for model in models])
     bias, error = way.errors(models[0], 40, generator)
@@ -307,10 +307,12 @@ def test_scores_that_would_cost_more_are_refused(score):
 
 def test_simulated_noise_is_that_of_a_release():
     """Discrete Laplace noise of scale 4: its variance, and the probability of 0."""
-    noise = np.array(simulated_noise(np.random.default_rng(1), [7] * 40_000, 0.5, 2.0)) - 7
+    noise = np.array(simulated_noise(np.random.default_rng(1), {}, "part", [7] * 40_000, 0.5, 2.0)) - 7
     ratio = math.exp(-1 / 4)
     assert noise.var() == pytest.approx(2 * ratio / (1 - ratio) ** 2, rel=0.06)
     assert (noise == 0).mean() == pytest.approx((1 - ratio) / (1 + ratio), abs=0.008)
+    half = np.array(simulated_noise(np.random.default_rng(1), {"a": 0.5}, "a", [0] * 40_000, 0.5, 2.0))  # scale 2
+    assert half.var() == pytest.approx(2 * math.exp(-0.5) / (1 - math.exp(-0.5)) ** 2, rel=0.06)
 
 
 @pytest.mark.parametrize(("changes", "part"), [

@@ -1,8 +1,10 @@
 """Intervals for declared analyses of noisy tables, by simulating the whole procedure from the published model.
 
 A replicate draws a file from the model, counts it with noise of the published scale, fits the model to the noisy numbers and
-analyses rows drawn from it: a parametric bootstrap, whose errors include those of sampling, noise, fit and drawing. It is
-computed from the crossing alone, and spends no epsilon.
+analyses rows drawn from it: a parametric bootstrap, whose errors include those of sampling, noise, fit and drawing. A release
+shrinks noisy sums of pairs towards independent columns; replicates give them noise of the size of their posterior standard
+deviation instead, since shrunk sums that are shrunk again vary too little. It is computed from the crossing alone, and spends
+no epsilon.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -56,13 +58,21 @@ class Way:
         """Number of simulated rows as a share of the file's rows."""
         return min(1.0, LARGEST / self.rows)
 
-    def file(self, model: Model, generator: np.random.Generator) -> tuple[Array, Model]:
-        """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers."""
+    def file(self, model: Model, generator: np.random.Generator, replicate: bool = False) -> tuple[Array, Model]:
+        """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers.
+
+        Args:
+            model: distribution of the file's rows.
+            generator: source of randomness.
+            replicate: True if the model was fitted to noisy sums, which are shrunk. What the noise leaves uncertain is their
+                posterior standard deviation; shrinking them again would hide a part of it.
+        """
         rows = model.rows(round(self.rows * self.fraction), generator)
         epsilon = self.epsilon / math.sqrt(self.fraction)
         schema = self.schema.model_copy(update={"rows": len(rows)})
-        parts = measured(schema, rows, epsilon, functools.partial(simulated_noise, generator))
-        return values(schema, self.analyses, rows), Model.of(schema, parts)
+        noise = functools.partial(simulated_noise, generator, model.uncertainty if replicate else {})
+        parts = measured(schema, rows, epsilon, noise)
+        return values(schema, self.analyses, rows), Model.of(schema, parts, shrink=not replicate)
 
     def released(self, model: Model, generator: np.random.Generator) -> Array:
         """Return estimates (analyses,) from synthetic sets."""
@@ -72,7 +82,7 @@ class Way:
         """Return the bias and standard error (analyses,) of a release, if the model is the population."""
         files, releases = [], []
         for _ in range(replicates):
-            of_file, again = self.file(model, generator)
+            of_file, again = self.file(model, generator, replicate=True)
             files.append(of_file)
             releases.append(self.released(again, generator))
         bias = np.mean(releases, axis=0) - np.mean(files, axis=0)
@@ -84,9 +94,22 @@ def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Arra
     return np.array([estimate for estimate, _ in estimates(schema, analyses, rows).values()])
 
 
-def simulated_noise(generator: np.random.Generator, counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
-    """Add discrete Laplace noise for simulations only, as the difference of two geometric numbers; it protects no one."""
-    more, less = generator.geometric(-math.expm1(-epsilon / sensitivity), (2, len(counts)))
+def simulated_noise(
+    generator: np.random.Generator, factors: Mapping[str, float], name: str, counts: Sequence[int], epsilon: float,
+    sensitivity: float,
+) -> list[int]:  # fmt: skip
+    """Add discrete Laplace noise for simulations only, as the difference of two geometric numbers; it protects no one.
+
+    Args:
+        generator: source of randomness.
+        factors: factors of the scale of the noise, by the name of the part; 1 for other parts.
+        name: name of the part.
+        counts: the counts.
+        epsilon: cost of a release of the counts.
+        sensitivity: their largest total change between neighbours.
+    """
+    scale = factors.get(name, 1.0) * sensitivity / epsilon
+    more, less = generator.geometric(-math.expm1(-1 / scale), (2, len(counts)))
     return [int(number) for number in np.asarray(counts) + more - less]
 
 

@@ -24,9 +24,9 @@ Places = Mapping[str, Integers]
 """Levels (n,) of each column."""
 POOL, MOST_POOL = 10_000, 500_000
 """Smallest and largest number of rows to which strengths are fitted: half of those of the file, so errors decrease with it."""
-ROUNDS, STEPS = 4, 30
+ROUNDS, STEPS = 3, 15
 """Number of rounds of a fit, and largest number of steps in each. Strengths are averaged over the rounds but the first."""
-MOVES, SWEEPS = 2, 4
+MOVES, SWEEPS = 2, 2
 """Number of times that each column is drawn, given the others: in a round of a fit, and for rows that are asked for."""
 MEMORY = 20
 """Number of former steps that a step takes into account."""
@@ -113,7 +113,7 @@ class Sum:
     means: Array
     """(a * b,) sums of products of at most 1, divided by the number of rows."""
     error: float
-    """Standard deviation of their noise."""
+    """Standard deviation of their noise; of estimated sums, the root mean square of what the noise leaves uncertain."""
 
     @functools.cached_property
     def term(self) -> Term:
@@ -163,7 +163,7 @@ class Joint:
         if not self.terms:
             shares = {column: np.exp(log_weights) for column, log_weights in self.fields.items()}
             return {column: generator.choice(len(share), number, p=share / share.sum()) for column, share in shares.items()}
-        index = generator.integers(len(next(iter(self.pool.values()))), size=number)
+        index = generator.permutation(np.resize(np.arange(len(next(iter(self.pool.values())))), number))
         places = {column: place[index] for column, place in self.pool.items()}
         for _ in range(SWEEPS):
             for column in places:
@@ -191,7 +191,7 @@ def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum], rows: float) -> J
 
     Args:
         shares: shares (levels,) of each column.
-        sums: noisy sums of pairs.
+        sums: sums of pairs.
         rows: rows of the file.
     """
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
@@ -204,7 +204,7 @@ def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum], rows: float) -> J
     joint = Joint(fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
     margins = _margins(sums)
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
-    target = np.concatenate([*of_margins, _targets(sums)])
+    target = np.concatenate([*of_margins, *(of_pair.means for of_pair in sums)])
     for step in range(ROUNDS):
         joint = _moved(_nearer(joint, margins, target, 1 / max(step, 1), generator), shares, generator)
     return joint
@@ -215,12 +215,24 @@ def _most_rows(fields: Mapping[str, Array], terms: Sequence[Term]) -> int:
     return max(CELLS // (max(map(len, fields.values())) + 3 * sum(sum(term.shape) for term in terms)), 1)
 
 
-def _targets(sums: Sequence[Sum]) -> Array:
-    """Compute target means of all products: noisy ones, shrunk towards those of independent columns as their noise requires."""
-    means, spreads = (np.concatenate(parts) for parts in zip(*(of_pair.independent for of_pair in sums), strict=True))
+def estimated(sums: Sequence[Sum]) -> list[Sum]:
+    """Estimate sums from noisy ones: they are shrunk towards those of independent columns as their noise requires."""
+    if not sums:
+        return []
+    spreads = np.concatenate([of_pair.independent[1] for of_pair in sums])
     differences = np.concatenate([of_pair.differences() for of_pair in sums])
     noise = np.concatenate([np.full(of_pair.means.size, of_pair.error) for of_pair in sums])
-    return np.asarray(means + spreads * shrunk(differences / spreads, noise / spreads))
+    ends = np.cumsum([of_pair.means.size for of_pair in sums])[:-1]
+    closer, errors = (np.split(spreads * values, ends) for values in shrunk(differences / spreads, noise / spreads))
+    return [
+        replace(of_pair, means=of_pair.independent[0] + of_means, error=math.sqrt(float((of_errors**2).mean())))
+        for of_pair, of_means, of_errors in zip(sums, closer, errors, strict=True)
+    ]
+
+
+def consistent(sums: Sequence[Sum]) -> list[Sum]:
+    """Remove the noise of margins from noisy sums, without shrinking them."""
+    return [replace(of_pair, means=of_pair.independent[0] + of_pair.differences()) for of_pair in sums]
 
 
 def _margins(sums: Sequence[Sum]) -> list[Term]:
@@ -332,11 +344,14 @@ def _chosen(weights: Array, generator: np.random.Generator) -> Integers:
     return np.asarray((edges[:-1] <= points).sum(axis=0), dtype=np.int64)
 
 
-def shrunk(values: Array, errors: Array) -> Array:
-    """Shrink estimates towards 0 by their standard errors: posterior means under a prior that is a mixture of normals.
+def shrunk(values: Array, errors: Array) -> tuple[Array, Array]:
+    """Shrink estimates towards 0 by their standard errors, under a prior that is a mixture of normals.
 
     The weights of the mixture are estimated, with a prior that weighs as much as one estimate, so a few strong relations among
     many weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
+
+    Returns:
+        Posterior means and standard deviations.
     """
     total = SPREADS[:, None] ** 2 + errors**2
     log_density = -(np.log(total) + values**2 / total) / 2
@@ -345,4 +360,7 @@ def shrunk(values: Array, errors: Array) -> Array:
     for _ in range(SHRINKING):
         posterior = weight * density / (weight * density).sum(axis=0)
         weight = (posterior.sum(axis=1, keepdims=True) + 1 / len(SPREADS)) / (len(values) + 1)
-    return np.asarray(values * (posterior * SPREADS[:, None] ** 2 / total).sum(axis=0))
+    kept = SPREADS[:, None] ** 2 / total
+    means = values * (posterior * kept).sum(axis=0)
+    squares = (posterior * (kept * errors**2 + (kept * values) ** 2)).sum(axis=0)
+    return np.asarray(means), np.sqrt(np.maximum(squares - means**2, 0.0))

@@ -19,7 +19,7 @@ LEAST_WEIGHT = 1e-6
 """Smallest weight of a count, which keeps matrices invertible."""
 LEAST = 0.001
 """Smallest fitted count."""
-STEPS, CLOSE = 60, 1e-6
+STEPS, CLOSE = 60, 1e-4
 """Largest number of steps of a fit, and the change of log counts below which it ends."""
 STANDING_OUT = 5.0
 """Standard deviations of the noise above which a count is not noise alone: such noise has a probability of 0.0004."""
@@ -58,6 +58,7 @@ def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, int], ...], var
 
     total = max(rows, 10 * LEAST * len(noisy))  # smoothed counts are at least LEAST
 
+    @functools.cache
     def excess(shift: float) -> float:
         return float(counts(shift).sum()) - total
 
@@ -98,11 +99,12 @@ def smoothed(noisy: Array, variance: float) -> Array:
     most = np.log(max(noisy.max(), 1.0) + np.sqrt(variance))
     for _ in range(STEPS):  # iterated least squares of the log counts (stiffnesses, k)
         rate = np.exp(point)
-        weight = np.maximum(rate**2 / (rate + variance), LEAST_WEIGHT)
-        target = weight * point + rate * (noisy - rate) / (rate + variance)
+        share = rate / (rate + variance)
+        weight = np.maximum(share * (rate + np.maximum(rate - noisy, 0.0) * (1 - share)), LEAST_WEIGHT)
+        target = weight * point + share * (noisy - rate)
         step = linalg.solveh_banded(_banded(penalty, weight), target.ravel(), check_finite=False).reshape(point.shape) - point
-        point = np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST), most)
-        if np.abs(step).max() < CLOSE:
+        before, point = point, np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST), most)
+        if np.abs(point - before).max() < CLOSE:
             break
     rate = np.exp(point)
     total = rate + variance

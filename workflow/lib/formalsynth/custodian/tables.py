@@ -21,7 +21,7 @@ from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import Part, noise_reason
-from formalsynth.custodian.joint import Joint, Sum, joint_of
+from formalsynth.custodian.joint import Joint, Sum, consistent, estimated, joint_of
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
 from formalsynth.custodian.margins import inside_levels, shares_of
 from formalsynth.custodian.noise import noisy_counts
@@ -31,11 +31,13 @@ from formalsynth.custodian.variables import Variable, products, scores_of, share
 if TYPE_CHECKING:
     import pandas as pd
 
-Noise = Callable[[Sequence[int], float, float], list[int]]
-"""Function that adds noise to counts, for an epsilon and a sensitivity."""
+Noise = Callable[[str, Sequence[int], float, float], list[int]]
+"""Function that adds noise to the counts of a part with a name, for an epsilon and a sensitivity."""
 Columns = Mapping[str, Levels]
 Shares = Mapping[str, Array]
 Scores = Mapping[str, Integers]
+LEAST = 0.01
+"""Smallest uncertainty of the sums of a pair."""
 MOST_OF_PAIR, MOST_VALUES, PER_PART = 10_000, 40_000, 25
 """Largest number of noisy numbers of a pair, largest number of values of a crossing, and values that describe a part of it."""
 
@@ -150,19 +152,32 @@ class Model:
     joint: Joint
     number: float
     """Number of rows in the file, which is estimated if it is confidential."""
+    uncertainty: Mapping[str, float]
+    """Standard error of the estimated sums of each pair, relative to that of the noisy ones, by the name of the part."""
 
     @classmethod
-    def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
-        """Fit the model to noisy parts."""
+    def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True) -> Model:
+        """Fit the model to noisy parts.
+
+        Args:
+            schema: declarations.
+            parts: noisy parts.
+            shrink: False if the sums are not shrunk towards independent columns, for simulations.
+        """
         columns = _columns(schema)
         shares, number = _shares(schema, columns, parts), _rows(schema, parts[: len(columns)])
         variables = _variables(schema, columns, shares, _read_scores(parts))
-        of_pairs = zip(_pairs(schema, list(variables)), parts[len(columns) :], strict=True)
-        sums = [
+        of_pairs = parts[len(columns) :]
+        noisy = [
             Sum(variables[first], variables[second], part.counts.ravel() / (number * part.largest), _error(part) / number)
-            for (first, second), part in of_pairs
+            for (first, second), part in zip(_pairs(schema, list(variables)), of_pairs, strict=True)
         ]
-        return cls(columns, shares, joint_of(shares, sums, number), number)
+        sums = (estimated if shrink else consistent)(noisy)
+        uncertainty = {
+            part.name: max(after.error / before.error, LEAST) if before.error else 1.0
+            for part, before, after in zip(of_pairs, noisy, sums, strict=True)
+        }
+        return cls(columns, shares, joint_of(shares, sums, number), number, uncertainty)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""
@@ -188,12 +203,18 @@ def noisy_part(
 ) -> Part:  # fmt: skip
     """Add noise to numbers; each row changes at most one of them, by at most ``largest``."""
     sensitivity = SENSITIVITY[schema.neighbours] * largest
-    noisy = (noise or noisy_counts)([int(number) for number in numbers], epsilon, sensitivity)
+    counts = [int(number) for number in numbers]
+    noisy = noise(name, counts, epsilon, sensitivity) if noise else noisy_counts(counts, epsilon, sensitivity)
     scale = sensitivity / epsilon
     return Part(
         name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, reason=noise_reason(sensitivity, scale, epsilon),
         largest=largest, shape=tuple(shape), numbers=tuple(noisy),
     )  # fmt: skip
+
+
+def no_noise(_name: str, counts: Sequence[int], _epsilon: float, _sensitivity: float) -> list[int]:
+    """Return the counts as they are, for rows that are made up."""
+    return list(counts)
 
 
 def _width(schema: PublicSchema, columns: Columns, name: str) -> int:

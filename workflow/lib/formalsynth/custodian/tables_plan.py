@@ -20,7 +20,7 @@ from formalsynth.custodian.intervals import SETS, Way, lost_relation, values
 from formalsynth.custodian.records import made_up
 from formalsynth.custodian.report import MADE_UP, document, html_table
 from formalsynth.custodian.schema import PublicSchema, ReleaseConfig, Schema
-from formalsynth.custodian.tables import Model, expected_errors, measured
+from formalsynth.custodian.tables import Model, expected_errors, measured, no_noise
 from formalsynth.inference.intervals import NORMAL_95
 from formalsynth.runtime.private import write_private
 
@@ -28,7 +28,7 @@ FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0
 """Epsilons to simulate, relative to the ceiling."""
 REPLICATES = 40
 """Number of simulated releases for each epsilon."""
-LARGE = 4
+LARGE = 2
 """Factor by which more rows than the file has are drawn to compute the value in a fitted model."""
 COMMON = 0.3
 """Correlation of the columns of made-up rows."""
@@ -64,7 +64,7 @@ def predicted(way: Way, population: Model, generator: np.random.Generator) -> Pr
     files, errors, replicates = [], [], []
     for _ in in_turn(range(REPLICATES), f"Epsilon {way.epsilon:g}: simulating a release of made-up rows,"):
         file, model = way.file(population, generator)
-        _, again = way.file(model, generator)
+        _, again = way.file(model, generator, replicate=True)
         files.append(file)
         errors.append(way.released(model, generator) - truth)
         replicates.append(way.released(again, generator) - _value(way, model, generator))
@@ -85,7 +85,7 @@ def _value(way: Way, model: Model, generator: np.random.Generator) -> Array:
 def guessed(schema: Schema, generator: np.random.Generator) -> Model:
     """Fit the model to made-up rows in which all columns are related."""
     rows = _related(schema, made_up(schema, generator), generator)
-    return Model.of(schema, measured(schema, rows, NO_NOISE, lambda counts, epsilon, sensitivity: list(counts)))
+    return Model.of(schema, measured(schema, rows, NO_NOISE, no_noise))
 
 
 def _related(schema: PublicSchema, rows: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
