@@ -237,10 +237,9 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert frame.drop(columns="income").notna().all().all()
     assert main(["verify", "release/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
     readme = " ".join((folder / "README.md").read_text().split())
-    assert re.search(
-        r"brackets; relations of a rare category have a larger one: region and age \(0\.\d+\), ",
-        readme,
-    )
+    assert re.search(r"For each of the 14 pairs of columns below, one .* standard error of 0\.0\d+ to 0\.0\d+\.", readme)
+    assert re.search(r"from the noise alone \| \| --- \| --- \| \| region and age \| 0\.\d+ \| ", readme)
+    assert "For each of the 14 pairs of columns in README.md, one correlation" in (folder / "LEGAL.md").read_text()
     assert "The intervals are for the population, if the file is a simple random sample of it." in readme
     assert "none: the pair income and weight is not declared" in readme
     code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
