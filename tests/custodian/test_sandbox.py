@@ -11,6 +11,7 @@ import pytest
 from formalsynth.core.registry import PACKAGE
 from formalsynth.core.text import DataError
 from formalsynth.custodian import public
+from formalsynth.custodian.intervals import TASK
 from formalsynth.custodian.sandbox import holding, software
 from small_release import crossing_folder
 
@@ -104,17 +105,18 @@ def test_a_file_among_software_is_noticed():
     assert all(path.exists() for path in software())
 
 
-def test_the_process_gets_neither_the_environment_nor_the_folder(tmp_path, monkeypatch):
-    seen = []
+def test_the_process_reports_progress_and_gets_neither_the_environment_nor_the_folder(tmp_path, monkeypatch, caplog):
+    seen, started = [], subprocess.Popen
 
     def recorded(command, **options):
         seen.append((command, options))
-        return subprocess.CompletedProcess(command, 1, "", "ended\n")
+        return started([sys.executable, "-c", f"import sys; sys.exit('{TASK} 1 of 9\\nended')"], **options)
 
     monkeypatch.setenv("PATH_OF_THE_FILE", "/secret/income.csv")
-    monkeypatch.setattr(public.subprocess, "run", recorded)
-    with pytest.raises(DataError, match="ended"):
+    monkeypatch.setattr(public.subprocess, "Popen", recorded)
+    with caplog.at_level("INFO", "formalsynth"), pytest.raises(DataError, match=r"^ended$"):
         public.compute_release(crossing_folder(tmp_path / "crossing"), tmp_path)
+    assert caplog.messages == ["Simulating a release for the intervals, 1 of 9"]
     ((command, options),) = seen
     assert "/secret/income.csv" not in str(command) + str(options["env"])
     assert options["cwd"] != str(Path.cwd())

@@ -6,7 +6,6 @@ import secrets
 import shutil
 from pathlib import Path
 
-from formalsynth.core.progress import tell
 from formalsynth.custodian.budget import Started, read_comparisons, spent
 from formalsynth.custodian.compare import REPORT
 from formalsynth.custodian.crossing import (
@@ -34,7 +33,6 @@ NONE = Earlier()
 
 def fill_folder(crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None, folder: Path) -> None:
     """Write a crossing to a scratch folder, and make the public side compute the release in the given folder."""
-    tell("Computing the release from its crossing")
     with scratch_folder(folder.parent, "crossing") as place:
         write_files(crossing, declarations, numbers, own, place)
         compute_release(place, folder)

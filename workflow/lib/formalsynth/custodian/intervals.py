@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.progress import in_turn
 from formalsynth.custodian.analyses import estimates, mean_name, names, quantile_name
 from formalsynth.custodian.schema import Analyses, PublicSchema
 from formalsynth.custodian.tables import Model, measured
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 LARGEST = 20_000
 """Maximum number of rows of a simulated file."""
+TASK = "Simulating a release for the intervals,"
+"""Start of lines that report progress."""
 SETS = 5
 """Maximum number of synthetic sets in a replicate; more would hardly make an estimate more precise."""
 MOST_BIAS = 2.0
@@ -81,7 +84,7 @@ class Way:
     def errors(self, model: Model, replicates: int, generator: np.random.Generator) -> tuple[Array, Array]:
         """Return the bias and standard error (analyses,) of a release, if the model is the population."""
         files, releases = [], []
-        for _ in range(replicates):
+        for _ in in_turn(range(replicates), TASK):
             of_file, again = self.file(model, generator, replicate=True)
             files.append(of_file)
             releases.append(self.released(again, generator))

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +19,12 @@ import numpy as np
 
 from formalsynth import __version__
 from formalsynth.core.family import FAMILIES, Predictor, program, program_name
+from formalsynth.core.progress import show_progress, tell
 from formalsynth.core.registry import PACKAGE, REPOSITORY, load
 from formalsynth.core.text import DataError, Sentence
 from formalsynth.custodian.crossing import AS_IS, CROSSING, REHEARSED, Crossing, Declarations, names, read_crossing
 from formalsynth.custodian.expected_parts import check_parts
+from formalsynth.custodian.intervals import TASK
 from formalsynth.custodian.release_folder import seal, unique_rows, write
 from formalsynth.custodian.sandbox import confine, modules
 from formalsynth.custodian.synthetic_sets import MadeUpOutcomes
@@ -78,11 +80,25 @@ def compute_release(crossing: Path, to: Path) -> None:
             "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0",
         }  # fmt: skip
         command = [sys.executable, "-I", "-c", START, str(crossing.resolve()), str(to.resolve()), *tools, str(PACKAGE.parent)]
-        ran = subprocess.run(
-            command, env=environment, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
+        none, pipe = subprocess.DEVNULL, subprocess.PIPE
+        with subprocess.Popen(command, env=environment, cwd=scratch, stdin=none, stdout=none, stderr=pipe, text=True) as ran:
+            try:
+                message = _last_line(ran.stderr or ())
+            except BaseException:
+                ran.kill()
+                raise
     if ran.returncode:
-        raise DataError(ran.stderr.strip().splitlines()[-1] if ran.stderr.strip() else "the public side ended without a message")
+        raise DataError(message)
+
+
+def _last_line(lines: Iterable[str]) -> str:
+    """Report the progress in lines as they come, and return the last line: the message, if there is an error."""
+    last = ""
+    for line in map(str.strip, lines):
+        if line.startswith(TASK):
+            tell(line)
+        last = line or last
+    return last or "the public side ended without a message"
 
 
 def _compile(crossing: Path, to: Path) -> list[str]:
@@ -108,6 +124,7 @@ def main(crossing: str, to: str, *tools: str) -> int:
     """Fill a folder from the crossing in another folder; apart from software, the process can open nothing else."""
     os.umask(0o077)
     _end_with_parent()
+    show_progress()
     try:
         write_release(Path(crossing), Path(to), [Path(tool) for tool in tools])
     except Exception as error:
