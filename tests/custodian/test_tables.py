@@ -24,7 +24,7 @@ from formalsynth.custodian.margins import inside, smoothed
 from formalsynth.custodian.schema import Analyses, Column, Schema
 from formalsynth.custodian.tables import Model, check_numbers, measured, no_noise
 from formalsynth.custodian.tables_compare import Tried, verdicts
-from formalsynth.custodian.variables import STEPS
+from formalsynth.custodian.variables import STEPS, recentred
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -59,11 +59,12 @@ def small(neighbours):
     return a_schema(columns=SMALL, outcome="size", rows=4, neighbours=neighbours)
 
 
-def exact(schema, rows, monkeypatch, shares):
-    """Numbers of all parts without noise, with the scores that noisy counts with some shares give, each divided by its scale."""
+def exact(schema, rows, monkeypatch, shares, mean):
+    """Numbers of all parts without noise, each divided by its scale; scores are those that noisy shares and a noisy mean give."""
     frame = pd.DataFrame(rows, columns=list(SMALL))
     with monkeypatch.context() as patch:
         patch.setattr(tables, "_shares", lambda *_: shares)
+        patch.setattr(tables, "recentred", lambda scores, _: recentred(scores, mean))
         parts = measured(schema, frame, 1.5, no_noise)
         return np.concatenate([np.array(part.numbers) / part.scale for part in parts])
 
@@ -72,17 +73,17 @@ def exact(schema, rows, monkeypatch, shares):
 def test_the_composed_ratio_of_neighbours_never_exceeds_epsilon(neighbours, monkeypatch):
     """Discrete Laplace noise reaches every whole number: the largest log ratio of outputs is the L1 distance over the scales.
 
-    The scores depend on the noisy margins, which are part of the output: for each of their values the ratio is bounded.
+    The scores depend on noisy margins and sums, which are part of the output: for each of their values the ratio is bounded.
     """
     schema, generator, largest = small(neighbours), np.random.default_rng(1), 0.0
     for _ in range(6):
         levels = {"kind": 3, "group": 3, "size": 6, "age": 3}  # size: 0, four bins, missing
         shares = {name: generator.dirichlet(np.ones(number)) for name, number in levels.items()}
-        base = [ROWS[k] for k in generator.choice(len(ROWS), 3)]
-        of_base = exact(schema, base, monkeypatch, shares)
+        base, mean = [ROWS[k] for k in generator.choice(len(ROWS), 3)], generator.uniform(-20, 20)
+        of_base = exact(schema, base, monkeypatch, shares, mean)
         for row in ROWS:
             neighbour = [*base[1:], row] if neighbours == "replace" else [*base, row]
-            largest = max(largest, np.abs(exact(schema, neighbour, monkeypatch, shares) - of_base).sum())
+            largest = max(largest, np.abs(exact(schema, neighbour, monkeypatch, shares, mean) - of_base).sum())
     assert largest <= 1.5 + 1e-9
     assert largest > 1.2  # the bound is nearly reached
 
@@ -238,7 +239,7 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert main(["verify", "release/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
     readme = " ".join((folder / "README.md").read_text().split())
     assert re.search(r"For each of the 14 pairs of columns below, one .* standard error of 0\.0\d+ to 0\.0\d+\.", readme)
-    assert re.search(r"from the noise alone \| \| --- \| --- \| \| region and age \| 0\.\d+ \| ", readme)
+    assert re.search(r"from the noise alone \| \| --- \| --- \| \| age and hours kind \| 0\.\d+ \| ", readme)
     assert "For each of the 14 pairs of columns in README.md, one correlation" in (folder / "LEGAL.md").read_text()
     assert "The intervals are for the population, if the file is a simple random sample of it." in readme
     assert "none: the pair income and weight is not declared" in readme
@@ -291,10 +292,36 @@ def test_sums_are_read_with_the_scores_that_crossed():
         for k, part in enumerate(parts)
     )
     ours, theirs = (Model.of(schema, read).joint for read in (parts, reversed_age))
-    terms = [k for k, term in enumerate(ours.terms) if "age" in (term.first.column, term.second.column)]
-    for k in terms:
+    for name in ("kind by age", "group by age"):
+        k = [part.name for part in parts].index(name) - len(SMALL)
         assert theirs.terms[k].second.values[theirs.terms[k].second.codes].ravel().tolist() == [1, 0, -1]
         assert ours.terms[k].second.values[ours.terms[k].second.codes].ravel().tolist() == [-1, 0, 1]
+
+
+def test_noise_in_the_mean_of_hours_is_no_relation_with_income():
+    """Those who work have higher incomes, which do not depend on their hours. The noisy margin makes long hours too frequent."""
+    generator = np.random.default_rng(5)
+    works = generator.random(20_000) < 0.6
+    rows = pd.DataFrame({
+        "hours": np.where(works, generator.integers(1, 41, 20_000), 0).astype(float),
+        "income": np.clip(generator.normal(40 + 25 * works, 10), 1, 99).round(),
+    })  # fmt: skip
+    schema = a_schema(
+        columns={"hours": {"type": "whole", "lower": 0, "upper": 40, "bins": 8, "own_zero": True, "release": "synthesized"},
+                 "income": {"type": "whole", "lower": 0, "upper": 100, "bins": 20}},
+        pairs=[["hours", "income"], ["hours kind", "income"]], rows=20_000,
+    ).public  # fmt: skip
+
+    def noise(name, counts, epsilon, sensitivity):
+        return [count + 250 * k for k, count in enumerate(counts)] if name == "margin of hours" else list(counts)
+
+    parts = measured(schema, rows, 1000.0, noise)
+    assert [part.name for part in parts[2:]] == ["hours kind by income", "hours by income"]
+    assert set(parts[3].scores) == {"income"}
+    drawn = Model.of(schema, parts).rows(40_000, generator)
+    at_work = drawn[drawn["hours"] > 0]
+    assert abs(at_work.corr().loc["hours", "income"]) < 0.04  # 0.32 with scores that are not centred among those who work
+    assert at_work["income"].mean() - drawn.loc[drawn["hours"] == 0, "income"].mean() == pytest.approx(25, abs=4)
 
 
 @pytest.mark.parametrize("score", [21, -21])

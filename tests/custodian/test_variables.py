@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.custodian.variables import Variable, products, scores_of
+from formalsynth.custodian.variables import Variable, products, recentred, scores_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +37,18 @@ def test_scores_keep_the_order_and_the_limits_whatever_the_shares(shares):
     assert np.abs(scores).max() == 20
     assert (np.diff(scores) >= 0).all()
     assert abs(scores @ (np.array(shares) / sum(shares))) <= 0.51
+
+
+@given(SHARES, st.floats(-1e6, 1e6))
+def test_centred_scores_keep_the_order_and_the_limits_whatever_the_mean(shares, mean):
+    scores = recentred(an_order(shares).scores, mean)
+    assert np.abs(scores).max() <= 20
+    assert (np.diff(scores) >= 0).all()
+
+
+def test_centred_scores_have_the_given_mean_subtracted():
+    assert recentred(np.array([-20, -5, 4, 20]), 6.4).tolist() == [-20, -11, -2, 14]
+    assert recentred(np.array([-7, 20]), -np.inf).tolist() == [3, 20]  # two levels always stay different
 
 
 def test_levels_without_a_place_count_as_0():

@@ -1,9 +1,9 @@
 """Several columns under one budget: noisy margins, noisy sums for pairs, and rows drawn from them.
 
 The confidential side counts the levels of each column and sums the products of scores for each declared pair, all with discrete
-Laplace noise. Scores are positions on the declared scale, relative to the noisy margins, so they depend on the rows only through
-these; they are part of the crossing. The public side draws rows from the distribution that has these margins and sums, and is
-otherwise as close to independent columns as possible.
+Laplace noise. Scores are positions on the declared scale, relative to noisy margins and sums, so they depend on the rows only
+through these; they are part of the crossing. The public side draws rows from the distribution with these margins and sums that
+is otherwise as close to independent columns as possible.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from formalsynth.custodian.levels import MISSING, Levels, levels_of
 from formalsynth.custodian.margins import inside_levels, shares_of
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.schema import KIND, PublicSchema
-from formalsynth.custodian.variables import Variable, products, scores_of, shares_among
+from formalsynth.custodian.variables import Variable, products, recentred, scores_of, shares_among
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,8 +68,13 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     if not pairs:
         return margins
     margins = tuple(part.model_copy(update={"scores": _scores(variables, *part.columns)}) for part in margins)
-    of_pair = epsilon * (1 - share) / len(pairs)
-    return margins + tuple(_pair(schema, variables[first], variables[second], places, of_pair, noise) for first, second in pairs)
+    parts, of_pair, number = list(margins), epsilon * (1 - share) / len(pairs), _rows(schema, margins)
+    for first, second in pairs:
+        members = _centred(variables, parts, number, first, second), _centred(variables, parts, number, second, first)
+        parts.append(_pair(schema, members, places, of_pair, noise))
+        scores = {member.name: _listed(member) for member in members if member is not variables[member.name]}
+        parts[-1] = parts[-1].model_copy(update={"scores": scores})
+    return tuple(parts)
 
 
 def check_numbers(schema: PublicSchema) -> None:
@@ -98,8 +103,9 @@ def check_numbers(schema: PublicSchema) -> None:
 
 
 def _pair(
-    schema: PublicSchema, first: Variable, second: Variable, places: Mapping[str, Integers], epsilon: float, noise: Noise | None
+    schema: PublicSchema, members: tuple[Variable, Variable], places: Mapping[str, Integers], epsilon: float, noise: Noise | None
 ) -> Part:
+    first, second = members
     sums = products(first, second, places[first.column], places[second.column])
     columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
     return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
@@ -135,10 +141,9 @@ def pair_errors(schema: PublicSchema, parts: Sequence[Part], rows: float | None 
     columns = _columns(schema)
     variables = _variables(schema, columns, _shares(schema, columns, parts), _read_scores(parts))
     number = _rows(schema, parts[: len(columns)]) if rows is None else rows
-    of_pairs = zip(_pairs(schema, list(variables)), parts[len(columns) :], strict=True)
     return {
-        f"{first} and {second}": _error(part) / number / (variables[first].spread * variables[second].spread)
-        for (first, second), part in of_pairs
+        f"{first.name} and {second.name}": _error(part) / number / (first.spread * second.spread)
+        for first, second, part in _of_pairs(schema, variables, parts)
     }
 
 
@@ -167,15 +172,14 @@ class Model:
         columns = _columns(schema)
         shares, number = _shares(schema, columns, parts), _rows(schema, parts[: len(columns)])
         variables = _variables(schema, columns, shares, _read_scores(parts))
-        of_pairs = parts[len(columns) :]
         noisy = [
-            Sum(variables[first], variables[second], part.counts.ravel() / (number * part.largest), _error(part) / number)
-            for (first, second), part in zip(_pairs(schema, list(variables)), of_pairs, strict=True)
+            Sum(first, second, part.counts.ravel() / (number * part.largest), _error(part) / number)
+            for first, second, part in _of_pairs(schema, variables, parts)
         ]
         sums = (estimated if shrink else consistent)(noisy)
         uncertainty = {
             part.name: max(after.error / before.error, LEAST) if before.error else 1.0
-            for part, before, after in zip(of_pairs, noisy, sums, strict=True)
+            for part, before, after in zip(parts[len(columns) :], noisy, sums, strict=True)
         }
         return cls(columns, shares, joint_of(shares, sums, number), number, uncertainty)
 
@@ -264,8 +268,11 @@ def _variables(
 
 def _scores(variables: Mapping[str, Variable], column: str) -> dict[str, tuple[int, ...]]:
     """Return the scores of the variables of a column that have an order."""
-    ordered = {name: variable.scores for name, variable in variables.items() if variable.column == column}
-    return {name: tuple(scores.tolist()) for name, scores in ordered.items() if scores is not None}
+    return {name: _listed(variable) for name, variable in variables.items() if variable.column == column and variable.ordered}
+
+
+def _listed(variable: Variable) -> tuple[int, ...]:
+    return () if variable.scores is None else tuple(variable.scores.tolist())
 
 
 def _read_scores(parts: Sequence[Part]) -> Scores | None:
@@ -273,7 +280,40 @@ def _read_scores(parts: Sequence[Part]) -> Scores | None:
 
     They are not computed again: where noise exceeds the counts, smoothing can depend on the last digits of a processor.
     """
-    return {name: np.array(scores) for part in parts for name, scores in part.scores.items()} or None
+    margins = [part for part in parts if len(part.columns) == 1]
+    return {name: np.array(scores) for part in margins for name, scores in part.scores.items()} or None
+
+
+def _of_pairs(
+    schema: PublicSchema, variables: Mapping[str, Variable], parts: Sequence[Part]
+) -> list[tuple[Variable, Variable, Part]]:
+    """Return the variables of each pair, with the scores that its sums are made of, and its part."""
+    pairs, of_pairs = _pairs(schema, list(variables)), [part for part in parts if len(part.columns) == 2]
+    return [
+        (_scored(variables[first], part), _scored(variables[second], part), part)
+        for (first, second), part in zip(pairs, of_pairs, strict=True)
+    ]
+
+
+def _scored(variable: Variable, part: Part) -> Variable:
+    return replace(variable, scores=np.array(part.scores[variable.name])) if variable.name in part.scores else variable
+
+
+def _centred(variables: Mapping[str, Variable], parts: Sequence[Part], number: float, name: str, other: str) -> Variable:
+    """Return a variable whose scores have a mean of about 0 among rows in which another one has a place.
+
+    Otherwise, the error of the other one's mean would enter the sum: incomes of those who work are higher, and if the noisy mean
+    of their hours is too low, hours seem to be related to incomes. The mean comes from the noisy sums of the other one's kind.
+    """
+    variable, amount, kind = variables[name], variables[other], variables.get(other + KIND)
+    part = next((part for part in parts if kind and part.name in (f"{name} by {kind.name}", f"{kind.name} by {name}")), None)
+    if variable.scores is None or kind is None or part is None:
+        return variable
+    there, sums, scores = amount.places >= 0, part.counts.ravel(), _scored(kind, part).scores
+    above = kind.places[there][0]
+    total = sums[above] if scores is None else sums[0] / (scores[above] - scores[1 - above])
+    share = amount.shares[there].sum() * variable.shares[variable.places >= 0].sum()
+    return replace(variable, scores=recentred(variable.scores, total / max(share * number, 1.0)))
 
 
 def _members(column: str, levels: Levels, width: int) -> Iterator[tuple[str, Integers, Array | None]]:
@@ -287,13 +327,14 @@ def _members(column: str, levels: Levels, width: int) -> Iterator[tuple[str, Int
 
 
 def _pairs(schema: PublicSchema, names: Sequence[str]) -> list[tuple[str, str]]:
-    """List the declared pairs of variables, in the order of the columns; none pairs a column with its own kind."""
+    """List the declared pairs of variables, first those of kinds; none pairs a column with its own kind."""
     declared = None if schema.pairs is None else {frozenset(pair) for pair in schema.pairs}
-    return [
+    pairs = [
         (first, second)
         for first, second in itertools.combinations(names, 2)
         if _column(first) != _column(second) and (declared is None or {first, second} in declared)
     ]
+    return sorted(pairs, key=lambda pair: -sum(name.endswith(KIND) for name in pair))
 
 
 def _columns(schema: PublicSchema) -> Columns:

@@ -130,6 +130,11 @@ def scores_of(positions: Array, shares: Array) -> Integers:
     return np.asarray(np.rint(STEPS * centred / largest), dtype=np.int64)
 
 
+def recentred(scores: Integers, mean: float) -> Integers:
+    """Subtract a mean from scores (places,), and cut the differences at STEPS; noise can make it larger than STEPS / 2, and is cut."""
+    return np.asarray(np.clip(scores - round(np.clip(mean, -STEPS / 2, STEPS / 2)), -STEPS, STEPS), dtype=np.int64)
+
+
 def products(first: Variable, second: Variable, places: Integers, others: Integers) -> Integers:
     """Sum the products (a, b) of the indicators of two variables over the rows; a row contributes to at most one of the sums.
 
