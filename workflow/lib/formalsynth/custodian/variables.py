@@ -131,7 +131,10 @@ def scores_of(positions: Array, shares: Array) -> Integers:
 
 
 def recentred(scores: Integers, mean: float) -> Integers:
-    """Subtract a mean from scores (places,), and cut the differences at STEPS; noise can make it larger than STEPS / 2, and is cut."""
+    """Subtract a mean from scores (places,), and cut the differences at STEPS.
+
+    Noise can make the mean larger than half of STEPS, and is cut there, so two levels stay different.
+    """
     return np.asarray(np.clip(scores - round(np.clip(mean, -STEPS / 2, STEPS / 2)), -STEPS, STEPS), dtype=np.int64)
 
 
