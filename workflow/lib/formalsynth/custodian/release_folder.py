@@ -71,11 +71,11 @@ def publish(folder: Path, to: Path) -> None:
 
 
 def differences(release: Path, again: Path) -> Iterator[str]:
-    """Yield a description of each file that is missing, added or different."""
+    """Yield a description of each file that is missing, added or different; that of checksums comes last."""
     there, wanted = ({path.name for path in folder.iterdir()} for folder in (release, again))
     yield from (f"{release / name}: is not a file of this release" for name in sorted(there - wanted))
     yield from (f"{release / name}: is missing" for name in sorted(wanted - there))
-    for name in sorted(there & wanted):
+    for name in sorted(there & wanted, key=lambda name: (name == MANIFEST, name)):
         if not filecmp.cmp(release / name, again / name, shallow=False):
             yield f"{release / name}: does not follow from {CROSSING}"
 

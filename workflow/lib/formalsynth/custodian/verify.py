@@ -17,6 +17,7 @@ from pydantic import Field
 
 from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.crossing import CROSSING, Crossing, names, read_crossing
 from formalsynth.custodian.public import compute_release, software
@@ -148,7 +149,8 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
         findings.files += _compared(release, again)
         differing = list(differences(release, again))
     if differing:
-        raise DataError(f"{differing[0]}. {_reason(crossing)}")
+        more = f" (and {counted(len(differing) - 1, 'more difference')})" if len(differing) > 1 else ""
+        raise DataError(f"{differing[0]}{more}. {_reason(crossing)}")
     findings.checks.append(f"every byte of every file was computed again from {CROSSING}")
     if study is not None:
         _check_ledger(study, release, findings.crossing)
