@@ -26,6 +26,7 @@ from formalsynth.custodian.budget import (
     overlapping,
     purge,
     read_comparisons,
+    read_history,
     read_ledger,
     record_comparison,
     spent,
@@ -170,12 +171,21 @@ def test_the_table_names_kinds_that_do_not_add_up():
 
 def test_the_table_has_the_budgets_of_the_ledger():
     budgets = [BudgetEntry(date="2026-11-01", budget=4), BudgetEntry(date="2026-11-02", budget=8, reason="a second wave")]
-    lines = table([entry()], budgets, declared=8)
+    lines = table([*budgets, entry()], declared=8)
     assert lines[:2] == ["2026-11-01  budget 4: declared", "2026-11-02  budget 8: a second wave"]
     assert lines[-1] == "Together: 1 of 8."
-    assert table([entry()], budgets, declared=9)[-1] == (
+    assert table([*budgets, entry()], declared=9)[-1] == (
         "Together: 1 of 8. The budget in release.yaml, 9, differs from the recorded one, so a release would be refused."
     )
+
+
+def test_the_table_follows_the_order_of_the_ledger(tmp_path):
+    """A comparison after a release did not affect it."""
+    start(tmp_path, entry(1.0), 3.0, content_of(ROWS))
+    record_comparison(tmp_path, ["A"], content_of(ROWS))
+    start(tmp_path, entry(0.5), 3.0, content_of(ROWS))
+    lines = table(read_history(tmp_path))
+    assert ["budget 3" in lines[0], "at most 1 " in lines[1], "compared" in lines[2], "at most 0.5 " in lines[3]] == [True] * 4
 
 
 def test_a_check_names_rows_that_are_not_those_of_earlier_releases(tmp_path):

@@ -173,7 +173,8 @@ def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
 
 
 @pytest.mark.parametrize(("pairs", "named"), [
-    ([["age", "hours"]], ["age"]), ([["age", "hours"], ["hours kind", "age"]], []), ([["hours", "income"]], ["income"]),
+    ([["age", "hours"]], ["age"]), ([["age", "hours"], ["hours kind", "age"]], []),
+    ([["hours", "income"], ["age", "hours"]], ["income, age"]),
     (None, []),
 ])  # fmt: skip
 def test_a_pair_without_its_kind_is_named(tmp_path, pairs, named):
@@ -181,7 +182,7 @@ def test_a_pair_without_its_kind_is_named(tmp_path, pairs, named):
     columns["age"] = {"type": "whole", "lower": 18, "upper": 80, "release": "synthesized"}
     table = incomes_with(hours=["0", "40"] * 15, age=[str(30 + k) for k in range(30)])
     warnings = checked(tmp_path, table, columns=columns, pairs=pairs).warnings
-    about = [warning.split()[1] for warning in warnings if "describes only rows with hours above 0" in warning]
+    about = [warning.split(" with ")[1].removesuffix(" describe only rows") for warning in warnings if "pairs: those" in warning]
     assert about == named
 
 

@@ -478,6 +478,15 @@ PARTS = {
     "scores of another number of levels": lambda parts: tuple(
         part.model_copy(update={"scores": {name: scores[:-1] for name, scores in part.scores.items()}}) for part in parts
     ),
+    "reversed scores": lambda parts: tuple(
+        part.model_copy(update={"scores": {name: scores[::-1] for name, scores in part.scores.items()}}) for part in parts
+    ),
+    "scores of a pair from its exact sums": lambda parts: tuple(
+        part.model_copy(update={"scores": {name: tuple(min(k + 3, 20) for k in scores) for name, scores in part.scores.items()}})
+        if len(part.columns) == 2
+        else part
+        for part in parts
+    ),
     "scores where no pair has any": lambda parts: tuple(
         part.model_copy(update={"scores": {"x": (1,)} if not part.scores else part.scores}) for part in parts
     ),

@@ -200,9 +200,7 @@ def _budget(options: argparse.Namespace) -> int:
         change_budget,
         check_head,
         head,
-        read_budgets,
-        read_comparisons,
-        read_ledger,
+        read_history,
         spent_elsewhere,
         table,
     )
@@ -214,9 +212,7 @@ def _budget(options: argparse.Namespace) -> int:
     checked = [check_head(options.study, options.head)] if options.head else []
     if options.change is not None:
         change_budget(options.study, options.change, options.reason)
-    lines = table(
-        read_ledger(options.study), read_budgets(options.study), budget_of(options.study), read_comparisons(options.study)
-    )
+    lines = table(read_history(options.study), budget_of(options.study))
     _print(*lines, *unpublished(options.study), *spent_elsewhere(options.study), *checked, head(options.study))
     return 0
 

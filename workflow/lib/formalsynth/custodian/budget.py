@@ -82,6 +82,10 @@ OF_OTHERS = "declared for the same rows in another study"
 """Reason recorded for a new budget in a ledger that was used for other rows before."""
 
 
+Recorded = LedgerEntry | BudgetEntry | ComparisonEntry
+"""Entries that the history of a ledger shows."""
+
+
 @dataclass(frozen=True)
 class Started:
     """Release with an entry in the ledger."""
@@ -113,13 +117,16 @@ def read_comparisons(folder: Path) -> list[ComparisonEntry]:
     return [entry for entry in entries_of(_read(folder)) if isinstance(entry, ComparisonEntry)]
 
 
-def read_budgets(folder: Path) -> list[BudgetEntry]:
-    """Read the entries of all budgets in the ledger of a study.
+def read_history(folder: Path) -> list[Recorded]:
+    """Read the ledger of a study in its order: budgets, comparisons, and releases with their outcomes.
 
     Raises:
         DataError: the ledger is damaged, or a link.
     """
-    return [entry for entry in entries_of(_read(folder)) if isinstance(entry, BudgetEntry)]
+    entries = entries_of(_read(folder))
+    releases = iter(_releases(entries))
+    recorded = (entry for entry in entries if isinstance(entry, Recorded))
+    return [next(releases) if isinstance(entry, LedgerEntry) else entry for entry in recorded]
 
 
 def _releases(entries: Sequence[Entry]) -> list[LedgerEntry]:
@@ -628,28 +635,18 @@ def _write(folder: Path, together: Path | None, lines: Sequence[str], listed: bo
     write_private(folder / FILE, text)
 
 
-def table(
-    ledger: Sequence[LedgerEntry], budgets: Sequence[BudgetEntry] = (), declared: float | None = None,
-    comparisons: Sequence[ComparisonEntry] = (),
-) -> list[str]:  # fmt: skip
-    """Format the ledger, a line for each entry.
+def table(history: Sequence[Recorded], declared: float | None = None) -> list[str]:
+    """Format the history of a ledger, a line for each entry.
 
     Args:
-        ledger: releases.
-        budgets: budgets, the current one last.
+        history: entries, in their order.
         declared: budget in ``release.yaml``; None for none.
-        comparisons: comparisons on the file.
     """
-    changed = [f"{entry.date}  budget {entry.budget:g}: {entry.reason or 'declared'}" for entry in budgets]
-    budget = budgets[-1].budget if budgets else declared
-    compared = [
-        f"{entry.date}  compared on the file, which no epsilon covers: {', '.join(entry.compared)}" for entry in comparisons
-    ]
-    lines = [
-        f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
-        f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"
-        for entry in ledger
-    ] or ["This study has no release yet. formalsynth check shows whether other studies have released the same rows."]
+    ledger, budgets = [entry for entry in history if isinstance(entry, LedgerEntry)], _budgets(history)
+    budget = budgets[-1] if budgets else declared
+    lines = [_line(entry) for entry in history]
+    if not ledger:
+        lines += ["This study has no release yet. formalsynth check shows whether other studies have released the same rows."]
     total = f"Together: {spent(ledger):g}" + ("." if budget is None else f" of {budget:g}.")
     if declared is not None and budget != declared:
         total += f" The budget in release.yaml, {declared:g}, differs from the recorded one, so a release would be refused."
@@ -658,4 +655,15 @@ def table(
         total += " For a replaced row, an epsilon for add_remove counts twice."
     if len(kinds) > 1:
         total += " The kinds of guarantee differ, so the sum is the total claimed, not one guarantee of a single kind."
-    return [*changed, *compared, *lines, total]
+    return [*lines, total]
+
+
+def _line(entry: Recorded) -> str:
+    if isinstance(entry, BudgetEntry):
+        return f"{entry.date}  budget {entry.budget:g}: {entry.reason or 'declared'}"
+    if isinstance(entry, ComparisonEntry):
+        return f"{entry.date}  compared on the file, which no epsilon covers: {', '.join(entry.compared)}"
+    return (
+        f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
+        f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"
+    )

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import overlapping
+from formalsynth.custodian.levels import levels_of
 from formalsynth.custodian.rows import CheckResult, check_file
-from formalsynth.custodian.schema import RELEASE, Declared, read_release, undeclared
+from formalsynth.custodian.schema import RELEASE, Column, Declared, Schema, read_release, undeclared
 from formalsynth.custodian.sources import source
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
 """Beginning of a cell that spreadsheets evaluate as a formula; a number with a sign does not match."""
+SHIFTED, GRID = 3.0, 16
+"""Standard errors by which drawing inside bins may change a mean, and number of points in a bin to find that."""
 VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
 
 
@@ -31,16 +42,40 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     path = declared.folder / VIOLATIONS
     private_folder(path.parent)
     path.unlink(missing_ok=True)
-    lines = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or checked.warnings else []
+    warnings = [*checked.warnings, *_heaped_columns(declared.schema, checked.table)]
+    lines = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or warnings else []
     if checked.violations:
         cases = checked.cases.assign(**{name: checked.cases[name].map(_harmless) for name in ("column", "value")})
         write_private(path, cases.to_csv(index=False, lineterminator="\n"))
         lines += [f"{declared.schema.file}: {violation.sentence()}" for violation in checked.violations]
         lines += [f"The rows and values are listed in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
-    lines += [f"Warning: {warning}" for warning in (*checked.warnings, *overlapping(declared.folder, checked.content))]
+    lines += [f"Warning: {warning}" for warning in (*warnings, *overlapping(declared.folder, checked.content))]
     lines += [f"Warning: a release would be refused: {problem}" for problem in release_problems(declared)]
     return checked, [*lines, f"The file matches the schema. Next: formalsynth plan {declared.folder}"]
+
+
+def _heaped_columns(schema: Schema, table: pd.DataFrame | None) -> Iterator[str]:
+    for name, column in schema.released.items():
+        if table is not None and column.type != "category" and column.release != "as_is":
+            yield from _heaped(name, column, table[name])
+
+
+def _heaped(name: str, column: Column, values: pd.Series) -> Iterator[str]:
+    """Warn about a column of numbers whose mean would change if its values were anywhere in their bins."""
+    levels, inside = levels_of(column), (np.arange(GRID) + 0.5) / GRID
+    places = levels.of(values)
+    there = places >= 0
+    if there.sum() < 2:
+        return
+    means = np.array([levels.values(np.full(GRID, place), inside).mean() for place in range(len(levels))])
+    numbers = values.to_numpy(dtype=float)[there]
+    shift, error = means[places[there]].mean() - numbers.mean(), numbers.std() / math.sqrt(len(numbers))
+    if abs(shift) > SHIFTED * error:
+        yield (
+            f"{name}: noisy tables draw values anywhere in their bins, which would change its mean by {shift:+.2g}: frequent "
+            "values are at one end of their bins. Declare a bin for each value, or bounds for which they are in the middle."
+        )
 
 
 def release_problems(declared: Declared) -> list[str]:

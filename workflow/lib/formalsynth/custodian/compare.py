@@ -47,7 +47,8 @@ def compare(declared: Declared) -> list[str]:
     return [
         f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",
         head(declared.folder),
-        f"Next: read it, then formalsynth release {declared.folder}. What you change in {declared.folder / RELEASE} from now on "
+        "Next: read it. Where an analysis is lost, declare fewer pairs or bins or a larger ceiling, or leave the analysis out. "
+        f"Then formalsynth release {declared.folder}. What you change in {declared.folder / RELEASE} from now on "
         "may depend on the file, and the texts of the release state that candidates were compared.",
     ]
 

@@ -8,7 +8,7 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import CROSSING, FIT_PART, REHEARSED, ROUNDING, Crossing, Declarations, Part
 from formalsynth.custodian.records import no_rows
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS
-from formalsynth.custodian.tables import measured, no_noise
+from formalsynth.custodian.tables import measured, no_noise, part_with_wrong_scores
 
 KEYS = ("name", "columns", "epsilon", "scale", "largest", "shape", "reason")
 """Fields of a part that follow from the declarations, for noisy tables of all columns; so do the numbers of scores."""
@@ -33,7 +33,8 @@ def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
     wanted = measured(schema, no_rows(schema), declarations.release.ceiling, no_noise)
     if len(parts) != len(wanted):
         return f"{len(parts)} parts instead of {len(wanted)}"
-    return next((part.name for part, other in zip(parts, wanted, strict=True) if _required(part) != _required(other)), "")
+    differing = (part.name for part, other in zip(parts, wanted, strict=True) if _required(part) != _required(other))
+    return next(differing, "") or part_with_wrong_scores(schema, parts)
 
 
 def _required(part: Part) -> tuple[object, ...]:

@@ -293,10 +293,10 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
             f"pairs is not declared: a release of all columns divides its epsilon among {pairs} pairs of columns, and takes "
             "a long time. Declare the pairs that analysts need."
         )
-    for first, second in _without_kinds(schema):
+    for name, others in _without_kinds(schema).items():
         yield (
-            f"pairs: {first} with {second} describes only rows with {second} above 0. Also declare {first} with {second}{KIND} "
-            "if analysts need to know who has none."
+            f"pairs: those of {name} with {', '.join(others)} describe only rows with {name} above 0. If analysts need to "
+            f"know who has none, also declare pairs with {name}{KIND}."
         )
     if len(table) < LEAST_ROWS:
         yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables preserve hardly anything of so few."
@@ -309,14 +309,15 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         yield f"{again} row{'s are' if again != 1 else ' is'} equal to another one: is someone in the file twice?"
 
 
-def _without_kinds(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Yield each column with one that has a level for 0, if the pair is declared but that with the latter's kind is not."""
-    declared = {frozenset(pair) for pair in schema.pairs or []}
+def _without_kinds(schema: Schema) -> dict[str, list[str]]:
+    """Return columns with a level for 0, each with those that are paired with it but not with its kind."""
+    declared, others = {frozenset(pair) for pair in schema.pairs or []}, dict[str, list[str]]()
     for pair in schema.pairs or []:
         for first, second in (pair, pair[::-1]):
             column = schema.columns.get(second)
             if column and column.own_zero and frozenset((first, second + KIND)) not in declared:
-                yield first, second
+                others.setdefault(second, []).append(first)
+    return others
 
 
 def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:

@@ -150,7 +150,8 @@ def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], corre
         f"<p>{REPLICATES} releases for each epsilon, of files of {way.rows} rows that are made up from schema.yaml: numbers "
         f"have a fixed distribution between their bounds, and all columns have a correlation of {COMMON:g}. Your file has other "
         "errors; this shows how they grow as epsilon decreases. The error of a release includes that of sampling. Coverage is "
-        "the share of 95 % intervals that contain the value of the population, with a standard error of 0.03.</p>"
+        "the share of 95 % intervals that contain the value of the population, with a standard error of 0.03. The other numbers "
+        "have one of about a tenth of their size, so small differences between epsilons can be chance.</p>"
     )
     pairs = [(pair, correlation_error(error)) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
     undeclared = [f"<p>{escape(name)}: lost, because {escape(reason)}.</p>" for name, reason in lost.items()]

@@ -16,6 +16,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from scipy.special import stdtrit
 
+from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
@@ -109,6 +110,12 @@ class ReleaseFacts:
         if not self.declarations.tables:
             return {}
         return {pair: min(error, 1.0) for pair, error in pair_errors(self.schema, self.crossing.tables).items()}
+
+    @property
+    def rows_error(self) -> int:
+        """Largest standard deviation of the noise in the number of rows of a level."""
+        margins = [part for part in self.crossing.tables if len(part.columns) == 1]
+        return round(max(math.sqrt(discrete_laplace_variance(part.scale)) for part in margins))
 
     @property
     def unpaired(self) -> list[str]:

@@ -32,8 +32,8 @@ ACCESS = "system.posix_acl"
 
 
 ADVICE = (
-    "Do not send or trust this folder: delete what was added to it (Python adds __pycache__), or use a copy that was verified, "
-    "and verify again. This does not require another release"
+    "Do not send or trust this folder: remove what was added to it (files such as __pycache__, modes or attributes), or use a "
+    "copy that was verified, and verify again. This does not require another release"
 )
 
 

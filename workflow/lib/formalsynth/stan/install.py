@@ -155,7 +155,7 @@ def _alone(home: Path) -> Iterator[bool]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                log.info("another process is setting up CmdStan in %s: waiting for it", home)
+                log.info("CmdStan is being set up in %s, by this command or another one: waiting for it", home)
                 fcntl.flock(file, fcntl.LOCK_EX)
                 waited = True
         yield waited
