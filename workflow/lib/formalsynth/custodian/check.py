@@ -12,6 +12,7 @@ import numpy as np
 from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import overlapping
 from formalsynth.custodian.levels import levels_of
+from formalsynth.custodian.margins import inside_levels
 from formalsynth.custodian.rows import CheckResult, check_file
 from formalsynth.custodian.schema import RELEASE, Column, Declared, Schema, read_release, undeclared
 from formalsynth.custodian.sources import source
@@ -62,15 +63,16 @@ def _heaped_columns(schema: Schema, table: pd.DataFrame | None) -> Iterator[str]
 
 
 def _heaped(name: str, column: Column, values: pd.Series) -> Iterator[str]:
-    """Warn about a column of numbers whose mean would change if its values were anywhere in their bins."""
-    levels, inside = levels_of(column), (np.arange(GRID) + 0.5) / GRID
+    """Warn about a column of numbers whose mean would change if it were drawn from the counts of its bins, without noise."""
+    levels = levels_of(column)
     places = levels.of(values)
-    there = places >= 0
-    if there.sum() < 2:
+    numbers = values.to_numpy(dtype=float)[places >= 0]
+    if len(numbers) < 2:
         return
-    means = np.array([levels.values(np.full(GRID, place), inside).mean() for place in range(len(levels))])
-    numbers = values.to_numpy(dtype=float)[there]
-    shift, error = means[places[there]].mean() - numbers.mean(), numbers.std() / math.sqrt(len(numbers))
+    counts = np.bincount(places[places >= 0], minlength=len(levels))
+    grid, within = np.repeat(np.arange(len(levels)), GRID), np.tile((np.arange(GRID) + 0.5) / GRID, len(levels))
+    drawn = levels.values(grid, inside_levels(levels, counts / counts.sum(), grid, within))
+    shift, error = np.average(drawn, weights=counts[grid]) - numbers.mean(), numbers.std() / math.sqrt(len(numbers))
     if abs(shift) > SHIFTED * error:
         yield (
             f"{name}: noisy tables draw values anywhere in their bins, which would change its mean by {shift:+.2g}: frequent "

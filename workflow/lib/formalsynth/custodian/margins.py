@@ -92,7 +92,8 @@ def smoothed(noisy: Array, variance: float) -> Array:
 
     The third differences of log counts are penalized, so a tail without counts continues like that of a lognormal
     distribution; with second differences it would be far too heavy. They are averaged over stiffnesses by the marginal likelihood
-    (Laplace's approximation); the likelihood is normal with the variance of the noise and of the count.
+    (Laplace's approximation); the likelihood is normal with the variance of the noise and of the count. A rate above its count
+    has a larger weight than in Fisher scoring: otherwise, steps are too long where a count is below 0, and do not converge.
     """
     penalty = _penalty(len(noisy))
     point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)), (len(STIFFNESSES), 1))

@@ -297,7 +297,7 @@ def _listed(variable: Variable) -> tuple[int, ...]:
 def _read_scores(parts: Sequence[Part]) -> Scores | None:
     """Return the scores of all variables, which the margins state; None if there are none.
 
-    They are not computed again: where noise exceeds the counts, smoothing can depend on the last digits of a processor.
+    They are not computed again, since the last digits of another processor could change one.
     """
     margins = [part for part in parts if len(part.columns) == 1]
     return {name: np.array(scores) for part in margins for name, scores in part.scores.items()} or None
