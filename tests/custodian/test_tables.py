@@ -22,7 +22,7 @@ from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, smoothed
 from formalsynth.custodian.schema import Analyses, Column, Schema
-from formalsynth.custodian.tables import Model, check_numbers, measured, no_noise
+from formalsynth.custodian.tables import Model, check_numbers, measured, no_noise, part_with_wrong_scores
 from formalsynth.custodian.tables_compare import Tried, verdicts
 from formalsynth.custodian.variables import STEPS, recentred
 from hypothesis import given, settings
@@ -225,7 +225,7 @@ def test_numbers_that_are_at_one_end_of_their_bins_are_named(study, capsys):
 def known_chance(monkeypatch):
     """Noise and seed of one release: of others, one 95 % interval in twenty misses the population."""
     generator = np.random.default_rng(1)
-    monkeypatch.setattr("formalsynth.custodian.tables.noisy_counts", functools.partial(simulated_noise, generator, {}, ""))
+    monkeypatch.setattr("formalsynth.custodian.tables.noisy_counts", functools.partial(simulated_noise, generator, {}, ()))
     monkeypatch.setattr("formalsynth.custodian.assemble.secrets", SimpleNamespace(token_hex=lambda size: "1" * (2 * size)))
 
 
@@ -321,8 +321,8 @@ def test_noise_in_the_mean_of_hours_is_no_relation_with_income():
         pairs=[["hours", "income"], ["hours kind", "income"]], rows=20_000,
     ).public  # fmt: skip
 
-    def noise(name, counts, epsilon, sensitivity):
-        return [count + 250 * k for k, count in enumerate(counts)] if name == "margin of hours" else list(counts)
+    def noise(names, counts, epsilon, sensitivity):
+        return [count + 250 * k for k, count in enumerate(counts)] if names == ("hours",) else list(counts)
 
     parts = measured(schema, rows, 1000.0, noise)
     assert [part.name for part in parts[2:]] == ["hours kind by income", "hours by income"]
@@ -331,6 +331,26 @@ def test_noise_in_the_mean_of_hours_is_no_relation_with_income():
     at_work = drawn[drawn["hours"] > 0]
     assert abs(at_work.corr().loc["hours", "income"]) < 0.04  # 0.32 with scores that are not centred among those who work
     assert at_work["income"].mean() - drawn.loc[drawn["hours"] == 0, "income"].mean() == pytest.approx(25, abs=4)
+
+
+def test_pairs_whose_parts_have_the_same_name_stay_separate():
+    """ "a by b" with the kind of c, and a with the kind of "b by c"."""
+    whole = {"type": "whole", "lower": 0, "upper": 9, "bins": 10, "release": "synthesized"}
+    columns = {
+        "a by b": whole,
+        "a": whole,
+        "c": whole | {"may_be_missing": True},
+        "b by c": {key: value for key, value in whole.items() if key != "release"} | {"own_zero": True, "may_be_missing": True},
+    }
+    schema = a_schema(columns=columns, outcome="b by c", rows=200).public  # fmt: skip
+    generator = np.random.default_rng(1)
+    rows = pd.DataFrame({name: generator.integers(0, 10, 200).astype(float) for name in columns})
+    parts = measured(schema, rows, 4.0)
+    assert len({part.name for part in parts}) < len(parts)
+    assert part_with_wrong_scores(schema, parts) == ""
+    model = Model.of(schema, parts)
+    assert len(model.uncertainty) == len(parts) - 4
+    assert len(model.rows(50, generator)) == 50
 
 
 @pytest.mark.parametrize("score", [21, -21])
@@ -342,11 +362,11 @@ def test_scores_that_would_cost_more_are_refused(score):
 
 def test_simulated_noise_is_that_of_a_release():
     """Discrete Laplace noise of scale 4: its variance, and the probability of 0."""
-    noise = np.array(simulated_noise(np.random.default_rng(1), {}, "part", [7] * 40_000, 0.5, 2.0)) - 7
+    noise = np.array(simulated_noise(np.random.default_rng(1), {}, ("a",), [7] * 40_000, 0.5, 2.0)) - 7
     ratio = math.exp(-1 / 4)
     assert noise.var() == pytest.approx(2 * ratio / (1 - ratio) ** 2, rel=0.06)
     assert (noise == 0).mean() == pytest.approx((1 - ratio) / (1 + ratio), abs=0.008)
-    half = np.array(simulated_noise(np.random.default_rng(1), {"a": 0.5}, "a", [0] * 40_000, 0.5, 2.0))  # scale 2
+    half = np.array(simulated_noise(np.random.default_rng(1), {("a", "b"): 0.5}, ("a", "b"), [0] * 40_000, 0.5, 2.0))  # scale 2
     assert half.var() == pytest.approx(2 * math.exp(-0.5) / (1 - math.exp(-0.5)) ** 2, rel=0.06)
 
 

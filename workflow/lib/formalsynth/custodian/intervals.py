@@ -23,7 +23,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.progress import in_turn
 from formalsynth.custodian.analyses import estimates, mean_name, names, quantile_name
 from formalsynth.custodian.schema import Analyses, PublicSchema
-from formalsynth.custodian.tables import Model, measured
+from formalsynth.custodian.tables import Model, Names, measured
 from formalsynth.inference.intervals import Interval
 
 if TYPE_CHECKING:
@@ -98,20 +98,20 @@ def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Arra
 
 
 def simulated_noise(
-    generator: np.random.Generator, factors: Mapping[str, float], name: str, counts: Sequence[int], epsilon: float,
+    generator: np.random.Generator, factors: Mapping[Names, float], names: Names, counts: Sequence[int], epsilon: float,
     sensitivity: float,
 ) -> list[int]:  # fmt: skip
     """Add discrete Laplace noise for simulations only, as the difference of two geometric numbers; it protects no one.
 
     Args:
         generator: source of randomness.
-        factors: factors of the scale of the noise, by the name of the part; 1 for other parts.
-        name: name of the part.
+        factors: factors of the scale of the noise of pairs; 1 for columns, and for other pairs.
+        names: the column or pair that the counts belong to.
         counts: the counts.
         epsilon: cost of a release of the counts.
         sensitivity: their largest total change between neighbours.
     """
-    scale = factors.get(name, 1.0) * sensitivity / epsilon
+    scale = factors.get(names, 1.0) * sensitivity / epsilon
     more, less = generator.geometric(-math.expm1(-1 / scale), (2, len(counts)))
     return [int(number) for number in np.asarray(counts) + more - less]
 

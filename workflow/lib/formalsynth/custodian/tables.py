@@ -8,6 +8,7 @@ is otherwise as close to independent columns as possible.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,8 +32,14 @@ from formalsynth.custodian.variables import Variable, products, recentred, score
 if TYPE_CHECKING:
     import pandas as pd
 
-Noise = Callable[[str, Sequence[int], float, float], list[int]]
-"""Function that adds noise to the counts of a part with a name, for an epsilon and a sensitivity."""
+Names = tuple[str, ...]
+"""Name of a column, or those of the two variables of a pair."""
+Noise = Callable[[Names, Sequence[int], float, float], list[int]]
+"""Function that adds noise to the numbers of a column or pair, for an epsilon and a sensitivity."""
+OfPart = Callable[[Sequence[int], float, float], list[int]]
+"""Function that adds noise to the numbers of one part."""
+Drawn = Mapping[tuple[str, str], Part]
+"""Parts of pairs that were drawn before, by the names of the variables: names of parts are texts, and two can be equal."""
 Columns = Mapping[str, Levels]
 Shares = Mapping[str, Array]
 Scores = Mapping[str, Integers]
@@ -59,7 +66,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     margins = tuple(
         noisy_part(
             schema, f"margin of {name}", [name], [_width(schema, columns, name)],
-            _counted(schema, columns, name, places[name]), 1, of_margins[name], noise,
+            _counted(schema, columns, name, places[name]), 1, of_margins[name], noise and functools.partial(noise, (name,)),
         )
         for name in columns
     )  # fmt: skip
@@ -68,32 +75,39 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     if not pairs:
         return margins
     margins = tuple(part.model_copy(update={"scores": _scores(variables, *part.columns)}) for part in margins)
-    parts, of_pair, number = list(margins), epsilon * (1 - share) / len(pairs), _rows(schema, margins)
+    of_pair = epsilon * (1 - share) / len(pairs)
+    drawn, number = dict[tuple[str, str], Part](), _rows(schema, margins)
     for pair in pairs:
-        members = _members_of(variables, parts, number, pair)
+        members = _members_of(variables, drawn, number, pair)
         scores = {member.name: _listed(member) for member in members if member is not variables[member.name]}
-        parts.append(_pair(schema, members, places, of_pair, noise).model_copy(update={"scores": scores}))
-    return tuple(parts)
+        part = _pair(schema, members, places, of_pair, noise and functools.partial(noise, pair))
+        drawn[pair] = part.model_copy(update={"scores": scores})
+    return *margins, *drawn.values()
 
 
 def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part]) -> str:
     """Return the name of a part whose scores do not follow from the noisy numbers before them; empty if there is none.
 
-    They may differ by 1, which the last digits of another processor can cause.
+    They may differ by 1 from those computed from these numbers and, for a pair, from the stated scores of its columns: the last
+    digits of another processor can cause that.
     """
     columns = _columns(schema)
     shares, number = _shares(schema, columns, parts), _rows(schema, parts[: len(columns)])
     variables = _variables(schema, columns, shares)
-    wanted = [(part, _scores(variables, *part.columns)) for part in parts[: len(columns)]]
-    stated = _variables(schema, columns, shares, _read_scores(parts))
-    for place, pair in enumerate(_pairs(schema, list(stated)), len(columns)):
-        members = _members_of(stated, parts[:place], number, pair)
-        wanted.append((parts[place], {member.name: _listed(member) for member in members}))
-    far = (
-        part.name for part, scores in wanted for name, given in part.scores.items()
-        if np.abs(np.subtract(given, scores[name])).max() > 1
-    )  # fmt: skip
-    return next(far, "")
+    for part in parts[: len(columns)]:
+        if _far(part, _scores(variables, *part.columns)):
+            return part.name
+    stated, drawn = _variables(schema, columns, shares, _read_scores(parts)), dict[tuple[str, str], Part]()
+    for pair, part in zip(_pairs(schema, list(stated)), parts[len(columns) :], strict=True):
+        members = _members_of(stated, drawn, number, pair)
+        if _far(part, {member.name: _listed(member) for member in members}):
+            return part.name
+        drawn[pair] = part
+    return ""
+
+
+def _far(part: Part, scores: Mapping[str, tuple[int, ...]]) -> bool:
+    return any(np.abs(np.subtract(given, scores[name])).max() > 1 for name, given in part.scores.items())
 
 
 def check_numbers(schema: PublicSchema) -> None:
@@ -122,7 +136,7 @@ def check_numbers(schema: PublicSchema) -> None:
 
 
 def _pair(
-    schema: PublicSchema, members: tuple[Variable, Variable], places: Mapping[str, Integers], epsilon: float, noise: Noise | None
+    schema: PublicSchema, members: tuple[Variable, Variable], places: Mapping[str, Integers], epsilon: float, noise: OfPart | None
 ) -> Part:
     first, second = members
     sums = products(first, second, places[first.column], places[second.column])
@@ -176,8 +190,8 @@ class Model:
     joint: Joint
     number: float
     """Number of rows in the file, which is estimated if it is confidential."""
-    uncertainty: Mapping[str, float]
-    """Standard error of the estimated sums of each pair, relative to that of the noisy ones, by the name of the part."""
+    uncertainty: Mapping[Names, float]
+    """Standard error of the estimated sums of each pair, relative to that of the noisy ones."""
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True) -> Model:
@@ -196,9 +210,9 @@ class Model:
             for first, second, part in _of_pairs(schema, variables, parts)
         ]
         sums = (estimated if shrink else consistent)(noisy)
-        uncertainty = {
-            part.name: max(after.error / before.error, LEAST) if before.error else 1.0
-            for part, before, after in zip(parts[len(columns) :], noisy, sums, strict=True)
+        uncertainty: dict[Names, float] = {
+            (before.first.name, before.second.name): max(after.error / before.error, LEAST) if before.error else 1.0
+            for before, after in zip(noisy, sums, strict=True)
         }
         return cls(columns, shares, joint_of(shares, sums, number), number, uncertainty)
 
@@ -222,12 +236,11 @@ class Model:
 
 def noisy_part(
     schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int,
-    epsilon: float, noise: Noise | None = None,
+    epsilon: float, noise: OfPart | None = None,
 ) -> Part:  # fmt: skip
     """Add noise to numbers; each row changes at most one of them, by at most ``largest``."""
     sensitivity = SENSITIVITY[schema.neighbours] * largest
-    counts = [int(number) for number in numbers]
-    noisy = noise(name, counts, epsilon, sensitivity) if noise else noisy_counts(counts, epsilon, sensitivity)
+    noisy = (noise or noisy_counts)([int(number) for number in numbers], epsilon, sensitivity)
     scale = sensitivity / epsilon
     return Part(
         name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, reason=noise_reason(sensitivity, scale, epsilon),
@@ -235,7 +248,7 @@ def noisy_part(
     )  # fmt: skip
 
 
-def no_noise(_name: str, counts: Sequence[int], _epsilon: float, _sensitivity: float) -> list[int]:
+def no_noise(_names: Names, counts: Sequence[int], _epsilon: float, _sensitivity: float) -> list[int]:
     """Return the counts as they are, for rows that are made up."""
     return list(counts)
 
@@ -319,21 +332,21 @@ def _scored(variable: Variable, part: Part) -> Variable:
 
 
 def _members_of(
-    variables: Mapping[str, Variable], parts: Sequence[Part], number: float, pair: tuple[str, str]
+    variables: Mapping[str, Variable], drawn: Drawn, number: float, pair: tuple[str, str]
 ) -> tuple[Variable, Variable]:
     """Return the variables of a pair, with the scores for its sums, from the parts that were drawn before."""
     first, second = pair
-    return _centred(variables, parts, number, first, second), _centred(variables, parts, number, second, first)
+    return _centred(variables, drawn, number, first, second), _centred(variables, drawn, number, second, first)
 
 
-def _centred(variables: Mapping[str, Variable], parts: Sequence[Part], number: float, name: str, other: str) -> Variable:
+def _centred(variables: Mapping[str, Variable], drawn: Drawn, number: float, name: str, other: str) -> Variable:
     """Return a variable whose scores have a mean of about 0 among rows in which another one has a place.
 
     Otherwise, the error of the other one's mean would enter the sum: incomes of those who work are higher, and if the noisy mean
     of their hours is too low, hours seem to be related to incomes. The mean comes from the noisy sums of the other one's kind.
     """
     variable, amount, kind = variables[name], variables[other], variables.get(other + KIND)
-    part = next((part for part in parts if kind and part.name in (f"{name} by {kind.name}", f"{kind.name} by {name}")), None)
+    part = drawn.get((name, other + KIND)) or drawn.get((other + KIND, name))
     if variable.scores is None or kind is None or part is None:
         return variable
     there, sums, scores = amount.places >= 0, part.counts.ravel(), _scored(kind, part).scores
