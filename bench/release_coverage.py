@@ -2,7 +2,7 @@
 
 Each release uses a new made-up file of 4,000 households (tests/households.py). Its intervals are for the population from which
 these files are drawn; the true values are computed from a million rows. Results are written to results/release_coverage.csv. 100
-releases with 100 replicates each take about 13 minutes of processor time.
+releases with 100 replicates each take about 45 minutes of processor time.
 """
 
 import functools
