@@ -122,6 +122,11 @@ def test_the_process_reports_progress_and_gets_neither_the_environment_nor_the_f
     assert options["cwd"] != str(Path.cwd())
 
 
+def test_a_process_that_was_killed_has_no_message():
+    assert public._last_line([f"{TASK} 1 of 9\n", f"{TASK} 5 of 9\n"]) == "the public side ended without a message"
+    assert public._last_line([f"{TASK} 1 of 9\n", "\n", "crossing.yaml: is damaged\n", "\n"]) == "crossing.yaml: is damaged"
+
+
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86-64")
 def test_numbers_are_computed_without_what_only_some_processors_have():
     code = (

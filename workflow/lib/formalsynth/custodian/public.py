@@ -92,12 +92,13 @@ def compute_release(crossing: Path, to: Path) -> None:
 
 
 def _last_line(lines: Iterable[str]) -> str:
-    """Report the progress in lines as they come, and return the last line: the message, if there is an error."""
+    """Report the progress in lines as they come, and return the last other line: the message, if there is an error."""
     last = ""
     for line in map(str.strip, lines):
         if line.startswith(TASK):
             tell(line)
-        last = line or last
+        elif line:
+            last = line
     return last or "the public side ended without a message"
 
 
