@@ -159,8 +159,12 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
         Largest standard deviation of the share of a level, and that of the correlation of each pair.
     """
     parts = measured(schema, rows, epsilon)
-    of_level = max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts[: len(schema.released)])
-    return of_level / len(rows), pair_errors(schema, parts, len(rows))
+    return level_error(parts) / len(rows), pair_errors(schema, parts, len(rows))
+
+
+def level_error(parts: Sequence[Part]) -> float:
+    """Return the largest standard deviation of the noise in the number of rows of a level."""
+    return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts if len(part.columns) == 1)
 
 
 def pair_errors(schema: PublicSchema, parts: Sequence[Part], rows: float | None = None) -> dict[str, float]:

@@ -16,14 +16,13 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from scipy.special import stdtrit
 
-from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.intervals import Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
-from formalsynth.custodian.tables import pair_errors
+from formalsynth.custodian.tables import level_error, pair_errors
 from formalsynth.inference.intervals import contradicted
 from formalsynth.plan.yaml_file import yaml_text
 
@@ -114,8 +113,7 @@ class ReleaseFacts:
     @property
     def rows_error(self) -> int:
         """Largest standard deviation of the noise in the number of rows of a level."""
-        margins = [part for part in self.crossing.tables if len(part.columns) == 1]
-        return round(max(math.sqrt(discrete_laplace_variance(part.scale)) for part in margins))
+        return round(level_error(self.crossing.tables))
 
     @property
     def unpaired(self) -> list[str]:
