@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from formalsynth.runtime.logs import drop
+from formalsynth.runtime.logs import drop, in_words
 
 SELDOM = 10.0
 """Smallest number of seconds between two lines of one task."""
@@ -43,15 +43,18 @@ def tell(line: str) -> None:
 
 
 def in_turn(things: Sequence[T], task: str) -> Iterator[T]:
-    """Yield items one by one; at the first, and then every few seconds, report the number of the current one.
+    """Yield items one by one; at the first, and then every few seconds, report the number of the current one and the time left.
 
     Args:
         things: items to work on.
         task: start of the line, such as ``Fitting candidate``.
     """
-    next_line = -float("inf")
-    for place, thing in enumerate(things, 1):
-        if (now := time.monotonic()) >= next_line:
-            tell(f"{task} {place} of {len(things)}")
+    start = time.monotonic()
+    next_line, now = start, start
+    for done, thing in enumerate(things):
+        if now >= next_line:
+            left = f", about {in_words((now - start) / done * (len(things) - done))} left" if done else ""
+            tell(f"{task} {done + 1} of {len(things)}{left}")
             next_line = now + SELDOM
         yield thing
+        now = time.monotonic()

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from formalsynth.runtime.logs import in_words
+
 ROOM = 2
 """Factor by which a request exceeds the largest use by earlier jobs."""
 ABOVE = 500
@@ -41,7 +43,7 @@ def about(benchmarks: Iterable[Path], cores: int) -> str:
     seconds = max(sum(known) * len(times) / len(known) / cores, max(known))
     missing = len(times) - len(known)
     doubt = f", {missing} never timed before" if missing else ""
-    return f"about {_in_words(seconds)} for the jobs of this run ({len(times)}{doubt}), according to earlier runs"
+    return f"about {in_words(seconds)} for the jobs of this run ({len(times)}{doubt}), according to earlier runs"
 
 
 def job_seconds(benchmarks: Iterable[Path]) -> list[float | None]:
@@ -75,12 +77,6 @@ def needs(folder: Path, least: Needs) -> Needs | None:
     if math.isnan(seconds) or math.isnan(memory):
         return None
     return Needs(max(least.mb, math.ceil(ROOM * memory) + ABOVE), max(least.minutes, math.ceil(ROOM * seconds / 60)))
-
-
-def _in_words(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def _seconds(paths: Iterable[Path]) -> list[float]:

@@ -73,3 +73,10 @@ def _report(log: str | Path, former: int, kind: type[BaseException], error: Base
         os.write(2, ("".join(traceback.format_exception(kind, error, trace)) + remedy).encode())
     except OSError as problem:
         os.write(former, f"{error}\n{log} could not be written either: {problem.strerror}\n".encode())
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in the unit that suits it."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
