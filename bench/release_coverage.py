@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from formalsynth.custodian.analyses import names
 from formalsynth.custodian.intervals import Way, analysed, simulated_noise, values
+from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Analyses, Schema
-from formalsynth.custodian.tables import Model, measured
+from formalsynth.custodian.tables import measured
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import households

@@ -22,8 +22,9 @@ from formalsynth.custodian.analyses import estimates
 from formalsynth.custodian.intervals import simulated_noise
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
 from formalsynth.custodian.margins import inside_levels
+from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import KIND, Analyses
-from formalsynth.custodian.tables import Model, measured
+from formalsynth.custodian.tables import measured
 from formalsynth.custodian.tables_compare import associations
 from page import table
 from release_coverage import RESULTS, ROWS, SCHEMA, rows_of

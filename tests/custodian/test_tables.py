@@ -14,15 +14,16 @@ import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
-from formalsynth.custodian import intervals, tables, tables_compare, tables_plan
+from formalsynth.custodian import intervals, layout, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
 from formalsynth.custodian.crossing import Part, read_crossing
 from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, smoothed
+from formalsynth.custodian.model import Model, level_error, pair_errors
 from formalsynth.custodian.schema import Analyses, Column, Schema
-from formalsynth.custodian.tables import Model, check_numbers, measured, no_noise, part_with_wrong_scores
+from formalsynth.custodian.tables import check_numbers, measured, no_noise, part_with_wrong_scores
 from formalsynth.custodian.tables_compare import Tried, verdicts
 from formalsynth.custodian.variables import STEPS, recentred
 from hypothesis import given, settings
@@ -63,8 +64,8 @@ def exact(schema, rows, monkeypatch, shares, mean):
     """Numbers of all parts without noise, each divided by its scale; scores are those that noisy shares and a noisy mean give."""
     frame = pd.DataFrame(rows, columns=list(SMALL))
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "_shares", lambda *_: shares)
-        patch.setattr(tables, "recentred", lambda scores, _: recentred(scores, mean))
+        patch.setattr(layout.Reading, "shares", shares)
+        patch.setattr(layout, "recentred", lambda scores, _: recentred(scores, mean))
         parts = measured(schema, frame, 1.5, no_noise)
         return np.concatenate([np.array(part.numbers) / part.scale for part in parts])
 
@@ -409,7 +410,8 @@ def test_the_errors_to_expect_are_those_of_the_noise():
     columns = {name: households.COLUMNS[name] for name in ("age", "size", "income")}
     schema = a_schema(pairs=[["age", "size"]], columns=columns, margins=0.95)
     rows = typed(households.households())[list(columns)]
-    share, expected = tables.expected_errors(schema.public, 2.0, rows)
+    parts = measured(schema, rows, 2.0)
+    share, expected = level_error(parts) / len(rows), pair_errors(schema.public, parts, len(rows))
     generator = np.random.default_rng(1)
     drawn = [Model.of(schema, measured(schema, rows, 2.0)).rows(20_000, generator) for _ in range(60)]
     spread = np.std([frame["age"].corr(frame["size"]) for frame in drawn])
@@ -525,3 +527,12 @@ def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():
     with pytest.raises(DataError, match=r"columns and pairs: need \d+ values in the crossing; allowed: at most 40000: declare"):
         check_numbers(of_categories(**{f"c{k}": 2 for k in range(60)}))
     check_numbers(of_categories(**{f"c{k}": 2 for k in range(50)}))
+
+
+def test_a_pair_with_a_single_level_is_refused():
+    """Nothing is related to incomes that are all in one bin above 0; its noise would be paid for nothing."""
+    income = households.COLUMNS["income"] | {"upper": 5, "lower": -500_000}
+    columns = {"age": households.COLUMNS["age"], "income": income}
+    with pytest.raises(DataError, match="pairs: income has a single level or bin, so nothing is related to it: declare another"):
+        check_numbers(a_schema(columns=columns, pairs=[["age", "income"]]))
+    check_numbers(a_schema(columns=columns, pairs=[["age", "income kind"]]))

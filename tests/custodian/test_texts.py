@@ -14,9 +14,10 @@ import yaml
 from conftest import REPOSITORY
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
+from formalsynth.custodian.model import pair_errors
 from formalsynth.custodian.public import software
 from formalsynth.custodian.schema import Answers
-from formalsynth.custodian.tables import measured, pair_errors
+from formalsynth.custodian.tables import measured
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.inference.intervals import without_draws
 from small_release import COLUMNS, a_config, a_schema

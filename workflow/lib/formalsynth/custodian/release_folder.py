@@ -15,9 +15,9 @@ from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations
 from formalsynth.custodian.intervals import SETS, Analysed, Way, analysed
+from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Column, PublicSchema
 from formalsynth.custodian.synthetic_sets import Crossed, outcomes_of, synthetic_sets, uses_predictors
-from formalsynth.custodian.tables import Model
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.private import private_folder

@@ -19,9 +19,11 @@ from formalsynth.custodian.analyses import estimates, names
 from formalsynth.custodian.comparison import NEAR
 from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.intervals import values
+from formalsynth.custodian.layout import Layout
+from formalsynth.custodian.model import Model
 from formalsynth.custodian.report import CONFIDENTIAL, document, html_table
 from formalsynth.custodian.schema import Analyses, PublicSchema, ReleaseConfig, Schema
-from formalsynth.custodian.tables import Model, measured, variable_places
+from formalsynth.custodian.tables import measured
 from formalsynth.inference.intervals import NORMAL_95
 
 FACTORS = 0.5, 1.0, 2.0
@@ -105,7 +107,7 @@ def declared_pairs(schema: PublicSchema) -> list[tuple[str, str]]:
 
 def associations(schema: PublicSchema, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Array:
     """Compute the association (pairs,) of each pair: rank correlation of columns with an order, otherwise Cramer's V."""
-    places = variable_places(schema, rows)
+    places = Layout(schema).variable_places(rows)
     return np.array([_association(places[first], places[second]) for first, second in pairs])
 
 

@@ -17,10 +17,11 @@ from formalsynth.core.progress import in_turn
 from formalsynth.custodian.analyses import names
 from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.intervals import SETS, Way, lost_relation, values
+from formalsynth.custodian.model import Model, level_error, pair_errors
 from formalsynth.custodian.records import made_up
 from formalsynth.custodian.report import MADE_UP, document, html_table
 from formalsynth.custodian.schema import PublicSchema, ReleaseConfig, Schema
-from formalsynth.custodian.tables import Model, expected_errors, measured, no_noise
+from formalsynth.custodian.tables import measured, no_noise
 from formalsynth.inference.intervals import NORMAL_95
 from formalsynth.runtime.private import write_private
 
@@ -112,7 +113,8 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
     lost = {name: reason for name in names(public, config.analyses) if (reason := lost_relation(public, config.analyses, name))}
     for factor in FACTORS:
         results.append(predicted(replace(way, epsilon=factor * config.ceiling), population, generator))
-    share, correlations = expected_errors(public, config.ceiling, made_up(schema, generator))
+    parts = measured(public, made_up(schema, generator), config.ceiling)
+    share, correlations = level_error(parts) / schema.rows, pair_errors(public, parts, schema.rows)
     write_private(to, _page(way, lost, results, correlations))
     at_ceiling = results[FACTORS.index(1.0)]
     lines = [

@@ -21,8 +21,8 @@ from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.intervals import Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
+from formalsynth.custodian.model import level_error, pair_errors
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
-from formalsynth.custodian.tables import level_error, pair_errors
 from formalsynth.inference.intervals import contradicted
 from formalsynth.plan.yaml_file import yaml_text
 

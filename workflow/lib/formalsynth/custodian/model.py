@@ -1,0 +1,104 @@
+"""Joint distribution of all columns, estimated from noisy parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.private import discrete_laplace_variance
+from formalsynth.custodian.crossing import Part
+from formalsynth.custodian.joint import Joint, Sum, consistent, estimated, joint_of
+from formalsynth.custodian.layout import Reading
+from formalsynth.custodian.levels import Levels
+from formalsynth.custodian.margins import inside_levels
+from formalsynth.custodian.schema import PublicSchema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST = 0.01
+"""Smallest uncertainty of the sums of a pair."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Joint distribution of the columns, estimated from noisy parts."""
+
+    columns: Mapping[str, Levels]
+    shares: Mapping[str, Array]
+    """Shares (levels,) of each column; those of missing values at the end."""
+    joint: Joint
+    number: float
+    """Number of rows in the file, which is estimated if it is confidential."""
+    uncertainty: Mapping[tuple[str, ...], float]
+    """Standard error of the estimated sums of each pair, relative to that of the noisy ones."""
+
+    @classmethod
+    def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True) -> Model:
+        """Fit the model to noisy parts.
+
+        Args:
+            schema: declarations.
+            parts: noisy parts.
+            shrink: False if the sums are not shrunk towards independent columns, for simulations.
+        """
+        reading = Reading.of(schema, parts)
+        noisy = [
+            Sum(first, second, part.counts.ravel() / (reading.number * part.largest), _error(part) / reading.number)
+            for first, second, part in reading.of_pairs()
+        ]
+        sums = (estimated if shrink else consistent)(noisy)
+        uncertainty: dict[tuple[str, ...], float] = {
+            (before.first.name, before.second.name): max(after.error / before.error, LEAST) if before.error else 1.0
+            for before, after in zip(noisy, sums, strict=True)
+        }
+        joint = joint_of(reading.shares, sums, reading.number)
+        return cls(reading.layout.columns, reading.shares, joint, reading.number, uncertainty)
+
+    def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
+        """Draw rows."""
+        import pandas as pd
+
+        places = self.joint.drawn(number, generator)
+        return pd.DataFrame({name: self._values(name, place, generator) for name, place in places.items()})
+
+    def _values(self, name: str, places: Integers, generator: np.random.Generator) -> pd.Series:
+        """Return the values of a column, from its levels."""
+        import pandas as pd
+
+        levels = self.columns[name]
+        there = places < len(levels)
+        place = np.where(there, places, 0)
+        within = inside_levels(levels, self.shares[name], place, generator.random(len(place)))
+        return pd.Series(levels.values(place, within)).where(there)
+
+
+def level_error(parts: Sequence[Part]) -> float:
+    """Return the largest standard deviation of the noise in the number of rows of a level."""
+    return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts if len(part.columns) == 1)
+
+
+def pair_errors(schema: PublicSchema, parts: Sequence[Part], rows: float | None = None) -> dict[str, float]:
+    """Compute the standard error of the correlation of each pair that is due to the noise alone, from the noisy parts.
+
+    Args:
+        schema: declarations.
+        parts: noisy parts.
+        rows: number of rows; by default it is estimated.
+    """
+    reading = Reading.of(schema, parts)
+    number = reading.number if rows is None else rows
+    return {
+        f"{first.name} and {second.name}": _error(part) / number / (first.spread * second.spread)
+        for first, second, part in reading.of_pairs()
+    }
+
+
+def _error(part: Part) -> float:
+    """Return the standard deviation of the noise of a part, for products of at most 1."""
+    return math.sqrt(discrete_laplace_variance(part.scale)) / part.largest
