@@ -242,11 +242,12 @@ def _cmdstan_candidates():
 @pytest.fixture(scope="session")
 def compiled(cmdstan, request, tmp_path_factory):
     """Compile a Stan program by its name, with its native or its portable functions; kept until its sources change."""
-    from formalsynth.stan.compile import compile_program
+    from formalsynth.stan.compile import HEADER, compile_program
     from formalsynth.stan.main import SOURCE
 
     sources = sorted(path for path in (REPOSITORY / "stan").rglob("*") if path.is_file())
-    functions = b"".join(path.read_bytes() for path in [SOURCE, *sources] if path.parent.name != "stan" or path == SOURCE)
+    ours = [SOURCE, HEADER, *(path for path in sources if path.parent.name != "stan")]
+    functions = b"".join(path.read_bytes() for path in ours)
 
     cache = getattr(request.config, "cache", None)
     folder = cache.mkdir("stan") if cache else tmp_path_factory.mktemp("stan")

@@ -124,7 +124,9 @@ def test_negative_binomial_posterior_agrees_with_the_grid(compiled, case):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize("family", ["negative_binomial", "negative_binomial_regression"])
+@pytest.mark.parametrize(
+    "family", ["negative_binomial", pytest.param("negative_binomial_regression", marks=pytest.mark.slow)]
+)  # the portable form of the regression takes half a minute to compile
 def test_native_and_portable_forms_are_the_same_density(compiled, family):
     kind, records = FAMILIES[family], records_for(family)
     # counts below, at and above the place where Stirling's series begins
@@ -140,8 +142,10 @@ def test_native_and_portable_forms_are_the_same_density_for_few_large_counts(com
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize("family", ["negative_binomial", "negative_binomial_regression"])
-@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize(("family", "native"), [
+    ("negative_binomial", True), ("negative_binomial", False), ("negative_binomial_regression", True),
+    pytest.param("negative_binomial_regression", False, marks=pytest.mark.slow),
+])  # fmt: skip
 @pytest.mark.parametrize("reciprocal_phi", [3.0, 0.004, 1e-7, 1e-12, 1e-40])
 def test_gradient_agrees_with_finite_differences(compiled, family, native, reciprocal_phi, tmp_path):
     """However near to the Poisson distribution, where differences of lgamma and digamma have no digits left."""

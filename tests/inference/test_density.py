@@ -98,6 +98,7 @@ def test_draws_agree_with_those_of_stan(name, compiled):
 NORMAL = ["normal", "lognormal regression", "two correlated predictors"]
 
 
+@pytest.mark.slow  # the portable form takes half a minute to compile
 @pytest.mark.stan
 @pytest.mark.parametrize("epsilon", [0.3, 2])
 @pytest.mark.parametrize("name", NORMAL)

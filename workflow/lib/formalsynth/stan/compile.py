@@ -12,8 +12,8 @@ from formalsynth.stan.driver import cmdstanpy, outside_make
 from formalsynth.stan.kept import fingerprint, keep_program, put, take
 from formalsynth.stan.main import CUT_SHORT, SOURCE, place_main
 
-STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
-"""Option that includes Stan's header before ours, because the compiler uses a precompiled header only if it comes first."""
+HEADER = Path(__file__).with_name("sampled_model.hpp")
+"""Header with the base class of programs, which compiles only what sampling needs."""
 
 
 def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
@@ -71,6 +71,7 @@ def _made_from(source: Path, form: str, functions: Sequence[str]) -> list[Path]:
     return [
         Path(__file__),
         SOURCE,
+        HEADER,
         source,
         *(source.parent / form / f"{name}{ending}" for name in functions for ending in endings),
     ]
@@ -81,6 +82,8 @@ def _compile(source: Path, folder: Path, form: str, functions: Sequence[str]) ->
     shutil.copyfile(source, copy)
     options: dict[str, bool | list[str]] = {}
     variables = place_main(folder, Path(cmdstanpy().cmdstan_path()))
+    # The compiler uses a precompiled header, such as Stan's, only if it comes first.
+    variables["CXXFLAGS_OPTIM"] = f"-include stan/model/model_header.hpp -include {shutil.copy(HEADER, folder)}"
     if form != "plain":
         options["include-paths"] = [str((source.parent / form).absolute())]
     if form != "native":
@@ -90,7 +93,5 @@ def _compile(source: Path, folder: Path, form: str, functions: Sequence[str]) ->
     parts = [(source.parent / "native" / f"{name}.hpp").read_text(encoding="utf-8") for name in functions]
     header.write_text("\n".join(parts).replace("MODEL_NAMESPACE", f"{source.stem}_model_namespace"), encoding="utf-8")
     options["allow-undefined"] = True
-    built = cmdstanpy().CmdStanModel(
-        stan_file=copy, stanc_options=options, cpp_options=STAN_FIRST | variables, user_header=header
-    )
+    built = cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options, cpp_options=variables, user_header=header)
     return str(built.exe_file)
