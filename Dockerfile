@@ -16,7 +16,7 @@ COPY stan stan/
 COPY workflow workflow/
 
 # CmdStan goes below the home folder, which must be one that every user can read.
-RUN HOME=/opt PIP_NO_CACHE_DIR=1 make setup \
+RUN HOME=/opt PIP_NO_CACHE_DIR=1 make setup BYTECODE=--compile \
     && ln -s /opt/.cmdstan/cmdstan-* /opt/cmdstan
 
 # Who mounts a folder of theirs runs as themselves, with --user; nobody runs as root.

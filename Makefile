@@ -27,7 +27,9 @@ HERE := $$(pwd -P)
 RUN := PATH="$(HERE)/$(BIN):$$PATH"
 CANDIDATES := $(if $(PYTHON),'$(PYTHON)',python3 python3.13 python3.12 python3.11 python3.14 python)
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
+# Compiling all packages to bytecode takes half of pip's time; Python compiles a module when it is first imported. Containers compile.
+BYTECODE ?= --no-compile
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off $(BYTECODE)
 FIRST ?= figures/$(CHOSEN)/range/fig02.png
 SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),--config scale=$(strip $(SCALE)))
 
