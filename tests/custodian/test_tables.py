@@ -452,7 +452,7 @@ def test_a_comparison_describes_what_would_be_released(study, capsys, monkeypatc
     assert main(["compare", "studies/households"]) == 0, capsys.readouterr().err
     page = (study / "confidential" / "CONFIDENTIAL-report.html").read_text()
     assert [entry.compared for entry in read_comparisons(study)] == [("tables",)]
-    assert re.search(r'<td class="n">400</td><td class="n">400</td><td>none; the exact test', page)
+    assert re.search(r'<td class="n">400</td><td class="n">400</td><td>none: it follows from', page)
     rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
     of_analyses = {(row[1], float(row[0])): row[2:] for row in rows if len(row) == 8}
     file, error, synthetic = map(float, of_analyses["share of income above 30000", 400.0][:3])
@@ -460,6 +460,24 @@ def test_a_comparison_describes_what_would_be_released(study, capsys, monkeypatc
     assert of_analyses["0.99 quantile of income", 400.0][-1] == "tail"
     of_pairs = {(row[1], float(row[0])): float(row[2]) for row in rows if len(row) == 4 and row[0] != ""}
     assert of_pairs["age and education", 400.0] < 0.1
+
+
+@pytest.mark.parametrize("ordered", [(True, True), (True, False), (False, True), (False, False)])
+def test_associations_are_those_of_scipy(ordered):
+    """Levels stand for their rows, and ranks are divided into five groups where the other column has no order."""
+    generator = np.random.default_rng(5)
+    first = generator.integers(-1, 12, 400)
+    second = np.where(first < 0, first, (first + generator.integers(0, 6, 400)) % 14)
+    computed = tables_compare._association((first, ordered[0]), (second, ordered[1]))
+    columns = [first[first >= 0], second[first >= 0]]
+    if all(ordered):
+        expected = stats.spearmanr(*columns).statistic
+    else:
+        groups = [np.minimum(stats.rankdata(column) * 5 // len(column), 4) if order else column
+                  for column, order in zip(columns, ordered, strict=True)]  # fmt: skip
+        expected = stats.contingency.association(stats.contingency.crosstab(*groups).count, method="cramer")
+    assert computed == pytest.approx(expected, abs=1e-12)
+    assert tables_compare._association((first * 0, ordered[0]), (second, ordered[1])) == 0
 
 
 def test_a_comparison_states_what_is_lost():
