@@ -18,7 +18,7 @@ def job_of(plan_of):
     """Input of the audit of the simulation, and the warnings of the plan."""
 
     def job_of(batch="0000", scale="paper", **changes):
-        plan = plan_of("range", scale, **{"scenarios.simulation.audit": AUDIT | changes, "run.batch_size": 15})
+        plan = plan_of("range", scale, **{"scenarios.simulation.audit": AUDIT | changes, "scenarios.simulation.batch_size": 15})
         scenario = next(scenario for scenario in plan.papers["range"].scenarios.values() if scenario.name == "simulation")
         return scenario.audit_job(batch, plan.config.sampler), plan.warnings
 

@@ -79,7 +79,10 @@ EVERY_FIT = {f"fit {id}" for id in FITS}
 EVERY_MEASURE = {f"measure {id}" for id in FITS}
 EVERYTHING = {"simulate", "tables"} | EVERY_FIT | EVERY_MEASURE
 S = "paper.scenarios.simulation"
-RAN = {f"{S}.synthesizers": ["Unweighted", "Weighted", "averaged", "truncated", "Weighted_solved"]}
+RAN = {
+    f"{S}.synthesizers": ["Unweighted", "Weighted", "averaged", "truncated", "Weighted_solved"],
+    f"{S}.batch_size": None,  # that of the run
+}
 # what is changed, and exactly which jobs of the scenario get another input
 CHANGES = {
     "label of a synthesizer": ("paper.synthesizers.averaged.label", "({a}, {b}) averaged", set()),
