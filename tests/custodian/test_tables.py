@@ -193,8 +193,9 @@ def test_the_same_generator_gives_the_same_rows(model):
 
 @pytest.mark.parametrize(("changes", "part"), [
     ({"pairs": [["age", "ages"]]}, "pairs has 'ages'; allowed: region, size, age"),
-    ({"pairs": [["age", "size"], ["size", "age"]]}, "the same pair twice"),
-    ({"pairs": [["income", "income kind"]]}, "a column with itself"),
+    ({"pairs": [["age", "size"], ["size", "age"]]}, "a pair twice: age and size"),
+    ({"pairs": [["age", "szie"], ["x", "age"]]}, "pairs has 'szie', 'x'; allowed: region"),
+    ({"pairs": [["income", "income kind"]]}, "a column with itself: income and income kind"),
     ({"missing": "drop_rows"}, "may_be_missing needs missing: refuse"),
     ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"scale": "signed_log"}}}, "unit has to be given"),
     ({"columns": households.COLUMNS | {"job kind": households.COLUMNS["sex"]}}, "a released column cannot end in ' kind'"),
@@ -377,10 +378,24 @@ def test_simulated_noise_is_that_of_a_release():
     ({"shares": [{"column": "ages", "missing": True}]}, "shares: ages is not one of the columns"),
     ({"shares": [{"column": "age", "value": "old"}]}, "the column has numbers"),
     ({"regressions": [{"predictors": ["income"]}]}, "regressions: income is not one of the predictors"),
+    ({"shares": [{"column": "income", "above": 500_000}]}, "the declared values between -50000 and 500000 of"),
+    ({"shares": [{"column": "income", "below": -50_000}]}, "share of income below -50000: the declared values"),
+    ({"shares": [{"column": "income", "above": -50_001}]}, "share of income above -50001: the declared values"),
+    ({"shares": [{"column": "size", "value": 0.5}]}, "share of size equal to 0.5: the declared values between 1 and 7"),
+    ({"shares": [{"column": "age", "missing": True}]}, "share of age missing: the declared values"),
+    ({"means": ["region"], "shares": [{"column": "ages", "missing": True}]}, "(?s)means: region .*analyses: shares: ages is not"),
 ])  # fmt: skip
 def test_impossible_analyses_are_refused(changes, part):
     with pytest.raises(DataError, match=part):
         check_analyses(a_schema(), Analyses.model_validate(changes))
+
+
+@pytest.mark.parametrize("changes", [
+    {"means": ["age", "age"]}, {"quantiles": [0.5, 0.5]}, {"regressions": [{"predictors": ["age", "age"]}]},
+])  # fmt: skip
+def test_an_analysis_is_declared_once(changes):
+    with pytest.raises(ValueError, match="each entry once"):
+        Analyses.model_validate(changes)
 
 
 def test_analyses_are_those_of_the_rows():
@@ -501,10 +516,47 @@ def test_a_confidential_number_of_rows_has_a_declared_one_in_its_place(study, ca
     assert error.splitlines()[-1] == "No epsilon is spent."
 
 
+def test_a_public_number_of_rows_is_not_declared_again(study, capsys):
+    households.declare(study, {"release.yaml": {"rows": 100}})
+    assert main(["release", "studies/households"]) == 1
+    error = capsys.readouterr().err
+    assert "release.yaml: rows: given 100; allowed: 4000, or leave it out: the number of rows of this file is public" in error
+    assert error.splitlines()[-1] == "No epsilon is spent."
+
+
+def test_mistakes_of_both_files_are_reported_together(study, capsys):
+    households.declare(
+        study, {"schema.yaml": {"columns.age.bins": 0}, "release.yaml": {"sets": 0, "analyses.quantiles": [0.5, 0.5]}}
+    )
+    assert main(["check", "studies/households"]) == 1
+    error = capsys.readouterr().err
+    assert all(part in error for part in ("schema.yaml: columns.age.bins: given 0", "sets: given 0", "analyses.quantiles"))
+
+
+def test_values_that_are_clipped_are_counted_by_column(study, capsys):
+    households.declare(study, {"schema.yaml": {"columns.age.upper": 40}})
+    assert main(["check", "studies/households"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(
+        r"Warning: age: \d+ values are outside the declared bounds and were clipped: are 18 and 40 the right", printed
+    )
+    assert "Warning: size:" not in printed
+
+
+def test_an_unknown_synthesizer_is_named(study, capsys):
+    (study / "study.yaml").unlink()
+    households.declare(study, {"schema.yaml": {"columns.income.may_be_missing": False}, "release.yaml": {"synthesizer": "table"}})
+    assert main(["release", "studies/households"]) == 1
+    assert "release.yaml: synthesizer: given 'table'; allowed: tables, a synthesizer of study.yaml" in capsys.readouterr().err
+
+
 def test_only_noisy_tables_have_missing_values(study, capsys):
     households.declare(study, {"release.yaml": {"synthesizer": "Histogram"}})
     assert main(["release", "studies/households"]) == 1
-    assert "columns.income.may_be_missing: given True; allowed: false, where release.yaml has a" in capsys.readouterr().err
+    assert (
+        "columns.income.may_be_missing: given True; allowed: false, where release.yaml has synthesizer: Histogram;"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):

@@ -58,15 +58,17 @@ def check_analyses(schema: PublicSchema, analyses: Analyses) -> None:
     Raises:
         DataError: one names an unknown column or value.
     """
-    if problem := next(_problems(schema, analyses), None):
-        raise DataError(f"{RELEASE}: analyses: {problem}")
+    if problems := list(_problems(schema, analyses)):
+        raise DataError("\n".join(f"{RELEASE}: analyses: {problem}" for problem in problems))
 
 
 def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
     columns = schema.released
     numbers = [name for name, column in columns.items() if column.type != "category"]
     yield from (
-        f"means: {name} is not one of the columns of numbers: {', '.join(numbers)}" for name in {*analyses.means} - {*numbers}
+        f"means: {name} is not one of the columns of numbers: {', '.join(numbers)}"
+        for name in analyses.means
+        if name not in numbers
     )
     for share in analyses.shares:
         column = columns.get(share.column)
@@ -76,9 +78,27 @@ def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
             yield f"shares: {share.name}: the column has the categories {', '.join(column.categories)}"
         elif not column.categories and isinstance(share.value, str):
             yield f"shares: {share.name}: the column has numbers"
+        elif not _possible(share, column):
+            ends = "" if column.categories else f" between {column.ends[0]:g} and {column.ends[1]:g}"
+            yield f"shares: {share.name}: the declared values{ends} of the column have none, or all, so a share is of no use"
     for name in (name for regression in analyses.regressions for name in regression.predictors):
         if name not in schema.predictors:
             yield f"regressions: {name} is not one of the predictors: {', '.join(schema.predictors)}"
+
+
+def _possible(share: Share, column: Column) -> bool:
+    """Return True if some declared values of a column, but not all, can be those that a share counts."""
+    if share.missing:
+        return column.may_be_missing
+    if column.categories:
+        return True
+    low, high = column.ends
+    if share.above is not None:
+        return low <= share.above < high
+    if share.below is not None:
+        return low < share.below <= high
+    value = float(share.value or 0.0)
+    return low <= value <= high and round(value, column.places) == value
 
 
 def _numbers(rows: pd.DataFrame, name: str) -> Array:

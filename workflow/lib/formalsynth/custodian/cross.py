@@ -165,11 +165,16 @@ def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
 
 
 def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
-    """Check that the number of synthetic rows is declared where that of the file is confidential.
+    """Check that the number of synthetic rows is declared where that of the file is confidential, and only there.
 
     Raises:
-        DataError: it is not.
+        DataError: it is missing, or another one than that of the file is declared.
     """
+    if not schema.hides_rows and draft.rows not in (None, schema.rows):
+        raise DataError(
+            f"release.yaml: rows: given {draft.rows}; allowed: {schema.rows}, or leave it out: the number of rows of this file "
+            "is public, so each synthetic set has as many"
+        )
     if schema.hides_rows and draft.rows is None:
         raise DataError(
             "release.yaml: rows: is missing; where neighbours is add_remove, or rows with a missing value or an outcome of 0 are "

@@ -104,7 +104,12 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     table = None if violations else typed(schema, text)
     warnings: tuple[str, ...] = ()
     if warn and table is not None:
-        warnings = (*_warnings(schema, table), *_identified(schema, text), *_in_several_rows(schema, text))
+        warnings = (
+            *_warnings(schema, table),
+            *_clipped(schema, text),
+            *_identified(schema, text),
+            *_in_several_rows(schema, text),
+        )
     return CheckResult(violations, cases, warnings, table, content)
 
 
@@ -320,6 +325,19 @@ def _without_kinds(schema: Schema) -> dict[str, list[str]]:
     return others
 
 
+def _clipped(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
+    """Warn about predictors that are clipped: wrong bounds would move their values without an error."""
+    for name, column in schema.predictors.items():
+        if column.type != "category":
+            low, high = column.ends
+            outside = int(((values := numbers(text[name], schema)) < low).sum() + (values > high).sum())
+            if outside:
+                is_outside = (
+                    "is outside the declared bounds and was" if outside == 1 else "are outside the declared bounds and were"
+                )
+                yield f"{name}: {counted(outside, 'value')} {is_outside} clipped: are {low:g} and {high:g} the right bounds?"
+
+
 def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
     """Warn about rows that are identified by columns released as they are, or by being left out."""
     names = [name for name, column in schema.columns.items() if column.release == "as_is"]
@@ -359,7 +377,10 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
         yield f"{name}: {at_ends} {are} clipped to {'them' if at_ends != 1 else 'it'}."
     far = far_above(outcome)
     if far:
-        yield f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; they are at the highest risk."
+        yield (
+            f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest. They are at the highest risk, unless the "
+            "guarantee holds for every file."
+        )
     heap = float(outcome.value_counts(normalize=True).iloc[0])
     if heap > HEAPED:
         yield f"{name}: one value has a share of {heap:.0%}; a smooth model spreads it over nearby values."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,6 +125,8 @@ class Column(Model):
             raise ValueError(f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}")
         if (self.scale == "signed_log") != (self.unit is not None):
             raise ValueError("unit has to be given for scale: signed_log, and only for it")
+        if self.ordered and self.type != "category":
+            raise ValueError("ordered is for categories only: numbers have an order")
         if self.own_zero and (self.lower is None or self.lower > 0 or self.upper is None or self.upper <= 0):
             raise ValueError("own_zero is for numbers with 0 at the lower bound or between the bounds")
         return ordered(self, "lower", "upper")
@@ -225,14 +228,14 @@ class PublicSchema(Model):
         if self.pairs is None:
             return self
         known = [name for column, of_column in self.released.items() for name in [column, *of_column.kind_of(column)]]
-        for pair in self.pairs:
-            for name in pair:
-                if name not in known:
-                    raise ValueError(f"pairs has {name!r}; allowed: {', '.join(known)}")
-        if len({frozenset(pair) for pair in self.pairs}) < len(self.pairs):
-            raise ValueError("pairs has the same pair twice")
-        if any(first.removesuffix(KIND) == second.removesuffix(KIND) for first, second in self.pairs):
-            raise ValueError("pairs has a column with itself; its margin keeps its distribution")
+        unknown = {name: None for pair in self.pairs for name in pair if name not in known}
+        if unknown:
+            raise ValueError(f"pairs has {', '.join(map(repr, unknown))}; allowed: {', '.join(known)}")
+        counts = Counter(frozenset(pair) for pair in self.pairs)
+        if twice := [" and ".join(sorted(pair)) for pair, number in counts.items() if number > 1]:
+            raise ValueError(f"pairs has a pair twice: {'; '.join(twice)}")
+        if own := [f"{a} and {b}" for a, b in self.pairs if a.removesuffix(KIND) == b.removesuffix(KIND)]:
+            raise ValueError(f"pairs has a column with itself: {'; '.join(own)}; its margin keeps its distribution")
         return self
 
     @property
@@ -325,7 +328,7 @@ class Answers(Model):
 class Regression(Model):
     """A linear regression that the internal report compares."""
 
-    predictors: list[Name] = Field(min_length=1, description="Predictors of the outcome.")
+    predictors: Annotated[list[Name], AfterValidator(each_once)] = Field(min_length=1, description="Predictors of the outcome.")
     log: bool = Field(False, description="Whether the response is the logarithm of the outcome.")
 
     def label(self, outcome: str) -> str:
@@ -372,9 +375,11 @@ class Share(Model):
 class Analyses(Model):
     """Analyses that the internal report compares, and for which noisy tables give intervals."""
 
-    means: list[Name] = Field(default_factory=list, description="Columns of numbers whose means are compared.")
+    means: Annotated[list[Name], AfterValidator(each_once)] = Field(
+        default_factory=list, description="Columns of numbers whose means are compared."
+    )
     shares: list[Share] = Field(default_factory=list, description="Shares of rows that are compared.")
-    quantiles: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
+    quantiles: Annotated[list[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(each_once)] = Field(
         default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
     )
     regressions: list[Regression] = Field(default_factory=list, description="Linear regressions that are compared.")
@@ -452,10 +457,23 @@ def read_declared(folder: Path) -> Declared:
     """Read the schema of a study.
 
     Raises:
-        ConfigError: a line for each key that is missing, not filled in yet or not allowed.
+        ConfigError: a line for each key that is missing, not filled in yet or not allowed, also for those of ``release.yaml``.
     """
-    values = declarations(folder / SCHEMA)
-    return Declared(folder.resolve().name, folder, validated(Schema, values, folder / SCHEMA))
+    try:
+        values = declarations(folder / SCHEMA)
+        return Declared(folder.resolve().name, folder, validated(Schema, values, folder / SCHEMA))
+    except ConfigError as error:
+        raise ConfigError("\n".join([str(error), *_wrong_in_release(folder)])) from error
+
+
+def _wrong_in_release(folder: Path) -> list[str]:
+    """List the mistakes in the settings of a release, which are shown together with those of the schema."""
+    try:
+        if (folder / RELEASE).exists() and not any(undeclared(load_yaml(folder / RELEASE))):
+            read_release(folder)
+    except ConfigError as error:
+        return [str(error)]
+    return []
 
 
 def read_release(folder: Path) -> ReleaseConfig:

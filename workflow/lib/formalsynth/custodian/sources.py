@@ -36,7 +36,7 @@ from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
 from formalsynth.custodian.noise import with_safe_noise
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import made_up, records_of
-from formalsynth.custodian.schema import FITTED, RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
+from formalsynth.custodian.schema import FITTED, RELEASE, SCHEMA, STUDY, TABLES, Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import Crossed, MadeUpOutcomes
 from formalsynth.custodian.tables import check_numbers
 from formalsynth.plan.messages import refusal
@@ -250,8 +250,13 @@ def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
         ConfigError: the synthesizer is not declared, or a column may have missing values, which no model supports.
     """
     if gaps := [name for name, column in declared.schema.released.items() if column.may_be_missing]:
-        allowed = [f"false, where release.yaml has a synthesizer other than {TABLES}"]
+        allowed = [
+            f"false, where release.yaml has synthesizer: {config.synthesizer}; only synthesizer: {TABLES} draws missing values"
+        ]
         raise refusal(declared.folder / SCHEMA, f"columns.{gaps[0]}.may_be_missing", True, allowed)
+    if not (declared.folder / STUDY).exists():
+        allowed = [TABLES, f"a synthesizer of {STUDY}, which is missing"]
+        raise refusal(declared.folder / RELEASE, "synthesizer", config.synthesizer, allowed)
     study = read_study(declared)
     synthesizer = chosen_synthesizer(declared, config, study)
     _check_ceiling(declared, config, synthesizer)
