@@ -97,6 +97,7 @@ def test_the_page_on_own_mechanisms(follow, repository):
     assert 2 * by_record["bound Halved"].max() == pytest.approx(again["Halved"])
 
 
+@pytest.mark.slow  # compiles several programs
 @pytest.mark.workflow
 def test_the_page_on_own_stan_programs(follow, repository, snakemake):
     folder, said = follow("OWN_STAN.md")

@@ -81,10 +81,12 @@ def _heaped(name: str, column: Column, values: pd.Series) -> Iterator[str]:
 
 
 def release_problems(declared: Declared) -> list[str]:
-    """List the problems for which a release would be refused, once its settings are filled in; the file is not used."""
+    """List the problems for which a release would be refused; the file is not used."""
     path = declared.folder / RELEASE
-    if not path.exists() or any(undeclared(load_yaml(path))):
+    if not path.exists():
         return []
+    if missing := list(undeclared(load_yaml(path))):
+        return [f"{path}: is not filled in yet: {', '.join(missing)}"]
     try:
         source(declared, read_release(declared.folder))
     except (ConfigError, DataError) as error:
