@@ -10,7 +10,7 @@ from formalsynth.custodian.crossing import AS_IS, Declarations, ReleasedDraws, d
 from formalsynth.custodian.guarantees import RELEASE_KIND
 from formalsynth.custodian.public import fill
 from formalsynth.custodian.release_folder import formatted
-from formalsynth.custodian.rows import typed
+from formalsynth.custodian.rows import clipped, used_rows
 from formalsynth.custodian.schema import Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import Crossed
 from formalsynth.custodian.tables import noisy_part
@@ -23,6 +23,11 @@ COLUMNS = {
     "region": {"type": "category", "categories": incomes.REGIONS, "release": "as_is"},
     "sector": {"type": "category", "categories": incomes.SECTORS, "release": "as_is"},
 }
+
+
+def typed(schema, text):
+    """Rows of a release from the text of a file without faults."""
+    return clipped(schema, used_rows(schema, text)).reset_index(drop=True)
 
 
 def a_schema(**changes):

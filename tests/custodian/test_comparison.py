@@ -8,9 +8,8 @@ import pytest
 from formalsynth.cli.main import main
 from formalsynth.custodian.comparison import compare_candidates
 from formalsynth.custodian.internal_audit import AuditResult
-from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Analyses, Regression, ReleaseDraft
-from small_release import COLUMNS, a_schema, histogram
+from small_release import COLUMNS, a_schema, histogram, typed
 
 SYNTHESIZED = {
     name: column | {"release": "synthesized"} if column.get("release") == "as_is" else column for name, column in COLUMNS.items()

@@ -8,9 +8,8 @@ import households
 import jsonschema
 import numpy as np
 import pytest
-from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Schema
-from small_release import made, made_draws, made_tables
+from small_release import made, made_draws, made_tables, typed
 
 NAME = {"type": "string", "pattern": r"^[-a-z0-9._/]+$"}
 TEXT = {"type": "string", "minLength": 1}

@@ -120,7 +120,7 @@ def test_a_declared_file_passes_with_its_warnings(folder, capsys):
     ({}, None), ({"synthesizer": "Tables"}, "release.yaml: synthesizer: given 'Tables'"),
     ({"ceiling": 50, "budget": 60, "synthesizer": "tables"}, "columns.age.release: given 'as_is'"),
     ({"ceiling": 5, "budget": 2}, "ceiling has to be at most budget"),
-    ({"licence": "DECLARE"}, "release.yaml: is not filled in yet: licence"),
+    ({"licence": "DECLARE"}, "release.yaml: licence: is not filled in yet"),
 ])  # fmt: skip
 def test_a_check_names_what_a_release_would_be_refused_for(folder, capsys, changes, problem):
     inspected()

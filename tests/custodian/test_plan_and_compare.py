@@ -12,11 +12,10 @@ from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.comparison import CandidateSummary, combined, compare_candidates, overlap, recommend
 from formalsynth.custodian.internal_audit import AuditResult, additions
 from formalsynth.custodian.records import design_of, made_up, names_of
-from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Analyses, ReleaseDraft, read_declared
 from formalsynth.custodian.synthetic_sets import Outcomes, uses_predictors
 from formalsynth.plan.model import find_all
-from small_release import a_schema, histogram
+from small_release import a_schema, histogram, typed
 
 
 @pytest.fixture

@@ -15,10 +15,9 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian import candidates, tables
 from formalsynth.custodian.cross import check_claim, crossed
 from formalsynth.custodian.noise import noisy_counts
-from formalsynth.custodian.rows import typed
 from formalsynth.plan.expand import Expanded
 from scipy import stats
-from small_release import COLUMNS, a_config, a_schema, histogram
+from small_release import COLUMNS, a_config, a_schema, histogram, typed
 
 MECHANISMS.find()
 FAMILIES.find()

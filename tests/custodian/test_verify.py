@@ -20,10 +20,9 @@ from formalsynth.custodian.crossing import CROSSING, OwnCode, noise_reason, read
 from formalsynth.custodian.expected_parts import check_parts
 from formalsynth.custodian.public import fill
 from formalsynth.custodian.release_folder import MANIFEST, PICTURE, seal
-from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Schema
 from formalsynth.custodian.verify import verify
-from small_release import COLUMNS, a_config, a_schema, histogram, made, made_draws, made_tables
+from small_release import COLUMNS, a_config, a_schema, histogram, made, made_draws, made_tables, typed
 
 SET, OTHER = "synthetic_1.csv", "synthetic_2.csv"
 DECLARED = "declarations.yaml"
@@ -417,9 +416,9 @@ OTHERS = {
     "tables": of_households(),
     "tables of declared pairs": of_households(pairs=households.PAIRS, seed=2),
     "tables without pairs": of_households(pairs=[], seed=3),
-    "tables for add_remove": of_households(neighbours="add_remove", pairs=households.PAIRS, seed=4),
+    "tables for add_remove": of_households(neighbours="add_remove", seed=4),
     "tables without missing values": of_households(columns=WITHOUT_MISSING, missing="drop_rows", seed=5),
-    "tables of few rows": of_households(rows=30, pairs=households.PAIRS, seed=6),
+    "tables of few rows": of_households(rows=30, seed=6),
     "a fit to noisy tables": drawn("noisy_tables"),
     "a fit to noisy tables without predictors": drawn("noisy_tables", "suppressed"),
     "one set of a fit": drawn("noisy_tables", sets=1),

@@ -14,10 +14,9 @@ from formalsynth.custodian.budget import overlapping
 from formalsynth.custodian.levels import levels_of
 from formalsynth.custodian.margins import inside_levels
 from formalsynth.custodian.rows import CheckResult, check_file
-from formalsynth.custodian.schema import RELEASE, Column, Declared, Schema, read_release, undeclared
+from formalsynth.custodian.schema import RELEASE, Column, Declared, Schema, read_release
 from formalsynth.custodian.sources import source
 from formalsynth.plan.messages import ConfigError
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 
 if TYPE_CHECKING:
@@ -82,11 +81,8 @@ def _heaped(name: str, column: Column, values: pd.Series) -> Iterator[str]:
 
 def release_problems(declared: Declared) -> list[str]:
     """List the problems for which a release would be refused; the file is not used."""
-    path = declared.folder / RELEASE
-    if not path.exists():
+    if not (declared.folder / RELEASE).exists():
         return []
-    if missing := list(undeclared(load_yaml(path))):
-        return [f"{path}: is not filled in yet: {', '.join(missing)}"]
     try:
         source(declared, read_release(declared.folder))
     except (ConfigError, DataError) as error:

@@ -22,9 +22,10 @@ from scipy.special import stdtrit
 from formalsynth.core.arrays import Array
 from formalsynth.core.progress import in_turn
 from formalsynth.custodian.analyses import estimates, mean_name, names, quantile_name
+from formalsynth.custodian.layout import Names
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Analyses, PublicSchema
-from formalsynth.custodian.tables import Names, measured
+from formalsynth.custodian.tables import measured
 from formalsynth.inference.intervals import Interval
 
 if TYPE_CHECKING:

@@ -21,6 +21,8 @@ from formalsynth.custodian.variables import Variable, recentred, scores_of, shar
 if TYPE_CHECKING:
     import pandas as pd
 
+Names = tuple[str, ...]
+"""Name of a column, or those of the two variables of a pair."""
 Pair = tuple[str, str]
 """Names of the variables of a pair."""
 Scores = Mapping[str, tuple[int, ...]]
@@ -44,12 +46,21 @@ class Layout:
         return {name: len(levels) + self.schema.columns[name].may_be_missing for name, levels in self.columns.items()}
 
     @functools.cached_property
+    def members(self) -> list[tuple[str, str, Integers, Array | None]]:
+        """Column, name, places and positions of each variable, as in :func:`_members`."""
+        return [
+            (column, *member)
+            for column, levels in self.columns.items()
+            for member in _members(column, levels, self.widths[column])
+        ]
+
+    @functools.cached_property
     def pairs(self) -> list[Pair]:
         """Declared pairs of variables, first those of kinds; none pairs a column with its own kind."""
         declared = None if self.schema.pairs is None else {frozenset(pair) for pair in self.schema.pairs}
         pairs = [
             (first, second)
-            for first, second in itertools.combinations(self.variables(), 2)
+            for first, second in itertools.combinations((name for _, name, *_ in self.members), 2)
             if column_of(first) != column_of(second) and (declared is None or {first, second} in declared)
         ]
         return sorted(pairs, key=lambda pair: -sum(name.endswith(KIND) for name in pair))
@@ -72,14 +83,12 @@ class Layout:
             scores: scores of each variable with an order; by default, they follow from the shares.
         """
         variables = {}
-        for column, levels in self.columns.items():
-            width = self.widths[column]
-            of_column = np.full(width, 1 / width) if shares is None else shares[column]
-            for name, places, positions in _members(column, levels, width):
-                of_places = None
-                if positions is not None:
-                    of_places = np.array(scores[name]) if scores else scores_of(positions, shares_among(places, of_column))
-                variables[name] = Variable(name, column, places, of_places, of_column)
+        for column, name, places, positions in self.members:
+            of_column = np.full(len(places), 1 / len(places)) if shares is None else shares[column]
+            of_places = None
+            if positions is not None:
+                of_places = np.array(scores[name]) if scores else scores_of(positions, shares_among(places, of_column))
+            variables[name] = Variable(name, column, places, of_places, of_column)
         return variables
 
 
@@ -138,17 +147,17 @@ class Reading:
         for (first, second), part in zip(self.layout.pairs, self.sums, strict=True):
             yield _scored(self.variables[first], part), _scored(self.variables[second], part), part
 
-    def members(self, pair: Pair, drawn: Sequence[Part]) -> tuple[Variable, Variable]:
+    def scored(self, pair: Pair, drawn: Mapping[Pair, Part]) -> tuple[Variable, Variable]:
         """Return the variables of a pair, with the scores for its sums.
 
         Args:
             pair: names of the variables.
-            drawn: parts of the first pairs, at least of all pairs of kinds before this one.
+            drawn: parts of pairs, at least of all pairs of kinds before this one.
         """
         first, second = pair
         return self._centred(first, second, drawn), self._centred(second, first, drawn)
 
-    def _centred(self, name: str, other: str, drawn: Sequence[Part]) -> Variable:
+    def _centred(self, name: str, other: str, drawn: Mapping[Pair, Part]) -> Variable:
         """Return a variable whose scores have a mean of about 0 among rows in which another one has a place.
 
         Otherwise, the error of the other one's mean would enter the sum: incomes of those who work are higher, and if the noisy
@@ -156,8 +165,7 @@ class Reading:
         kind.
         """
         variable, amount, kind = self.variables[name], self.variables[other], self.variables.get(other + KIND)
-        by_pair = {frozenset(pair): part for pair, part in zip(self.layout.pairs, drawn, strict=False)}
-        part = by_pair.get(frozenset((name, other + KIND)))
+        part = drawn.get((name, other + KIND)) or drawn.get((other + KIND, name))
         if variable.scores is None or kind is None or part is None:
             return variable
         there, sums, scores = amount.places >= 0, part.counts.ravel(), _scored(kind, part).scores

@@ -13,7 +13,7 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.crossing import Part
 from formalsynth.custodian.joint import Joint, Sum, consistent, estimated, joint_of
-from formalsynth.custodian.layout import Reading
+from formalsynth.custodian.layout import Names, Reading
 from formalsynth.custodian.levels import Levels
 from formalsynth.custodian.margins import inside_levels
 from formalsynth.custodian.schema import PublicSchema
@@ -35,7 +35,7 @@ class Model:
     joint: Joint
     number: float
     """Number of rows in the file, which is estimated if it is confidential."""
-    uncertainty: Mapping[tuple[str, ...], float]
+    uncertainty: Mapping[Names, float]
     """Standard error of the estimated sums of each pair, relative to that of the noisy ones."""
 
     @classmethod
@@ -53,7 +53,7 @@ class Model:
             for first, second, part in reading.of_pairs()
         ]
         sums = (estimated if shrink else consistent)(noisy)
-        uncertainty: dict[tuple[str, ...], float] = {
+        uncertainty: dict[Names, float] = {
             (before.first.name, before.second.name): max(after.error / before.error, LEAST) if before.error else 1.0
             for before, after in zip(noisy, sums, strict=True)
         }

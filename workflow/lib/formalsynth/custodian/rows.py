@@ -101,15 +101,13 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     content = replace(content_of(text), file=checksum(declared.csv))
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
-    table = None if violations else typed(schema, text)
-    warnings: tuple[str, ...] = ()
-    if warn and table is not None:
-        warnings = (
-            *_warnings(schema, table),
-            *_clipped(schema, text),
-            *_identified(schema, text),
-            *_in_several_rows(schema, text),
-        )
+    if violations:
+        return CheckResult(violations, cases, (), None, content)
+    used = used_rows(schema, text)
+    table, warnings = clipped(schema, used).reset_index(drop=True), tuple[str, ...]()
+    if warn:
+        identified, several = _identified(schema, text, used.index), _in_several_rows(schema, text)
+        warnings = (*_warnings(schema, table), *_clipped(schema, used), *identified, *several)
     return CheckResult(violations, cases, warnings, table, content)
 
 
@@ -261,13 +259,8 @@ def numbers(text: pd.Series, schema: Schema) -> pd.Series:
     return plain.where(plain.str.fullmatch(NUMBER, na=False)).astype(float)
 
 
-def typed(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """Convert the columns of a release to their types; leave out rows and clip numbers as declared."""
-    return clipped(schema, _used(schema, text)).reset_index(drop=True)
-
-
-def _used(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows that are not left out, with their index in the file."""
+def used_rows(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
+    """Convert the columns of a release to their types, without the rows that are left out; the index is that of the file."""
     import pandas as pd
 
     table = pd.DataFrame({
@@ -325,12 +318,12 @@ def _without_kinds(schema: Schema) -> dict[str, list[str]]:
     return others
 
 
-def _clipped(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
+def _clipped(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
     """Warn about predictors that are clipped: wrong bounds would move their values without an error."""
     for name, column in schema.predictors.items():
         if column.type != "category":
             low, high = column.ends
-            outside = int(((values := numbers(text[name], schema)) < low).sum() + (values > high).sum())
+            outside = int(((used[name] < low) | (used[name] > high)).sum())
             if outside:
                 is_outside = (
                     "is outside the declared bounds and was" if outside == 1 else "are outside the declared bounds and were"
@@ -338,10 +331,10 @@ def _clipped(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
                 yield f"{name}: {counted(outside, 'value')} {is_outside} clipped: are {low:g} and {high:g} the right bounds?"
 
 
-def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
-    """Warn about rows that are identified by columns released as they are, or by being left out."""
+def _identified(schema: Schema, text: pd.DataFrame, kept: pd.Index) -> Iterator[str]:
+    """Warn about rows that are identified by columns released as they are, or by not being among those that are kept."""
     names = [name for name, column in schema.columns.items() if column.release == "as_is"]
-    used = text.index.isin(_used(schema, text).index)
+    used = text.index.isin(kept)
     if not names or not used.any():
         return
     combination = text.groupby(names, dropna=False, sort=False).ngroup()

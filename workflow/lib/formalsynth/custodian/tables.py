@@ -18,7 +18,7 @@ from formalsynth.core.arrays import Integers
 from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import Part, noise_reason
-from formalsynth.custodian.layout import Layout, Reading, Scores, column_of, listed
+from formalsynth.custodian.layout import Layout, Names, Pair, Reading, Scores, column_of, listed
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.schema import PublicSchema
 from formalsynth.custodian.variables import Variable, products
@@ -26,8 +26,6 @@ from formalsynth.custodian.variables import Variable, products
 if TYPE_CHECKING:
     import pandas as pd
 
-Names = tuple[str, ...]
-"""Name of a column, or those of the two variables of a pair."""
 Noise = Callable[[Names, Sequence[int], float, float], list[int]]
 """Function that adds noise to the numbers of a column or pair, for an epsilon and a sensitivity."""
 OfPart = Callable[[Sequence[int], float, float], list[int]]
@@ -63,13 +61,13 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     computed = Reading(layout, margins)
     read = Reading(layout, [part.model_copy(update={"scores": computed.scores(*part.columns)}) for part in margins])
     of_pair = epsilon * (1 - share) / len(pairs)
-    sums: list[Part] = []
+    drawn = dict[Pair, Part]()
     for pair in pairs:
-        members = read.members(pair, sums)
+        members = read.scored(pair, drawn)
         scores = {member.name: listed(member) for member in members if member is not read.variables[member.name]}
         part = _pair(schema, members, places, of_pair, noise and functools.partial(noise, pair))
-        sums.append(part.model_copy(update={"scores": scores}))
-    return *read.margins, *sums
+        drawn[pair] = part.model_copy(update={"scores": scores})
+    return *read.margins, *drawn.values()
 
 
 def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part]) -> str:
@@ -82,8 +80,9 @@ def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part]) -> str:
     for part in read.margins:
         if _far(part, read.scores(*part.columns)):
             return part.name
-    for pair, part in zip(read.layout.pairs, read.sums, strict=True):
-        if _far(part, {member.name: listed(member) for member in read.members(pair, read.sums)}):
+    drawn = dict(zip(read.layout.pairs, read.sums, strict=True))
+    for pair, part in drawn.items():
+        if _far(part, {member.name: listed(member) for member in read.scored(pair, drawn)}):
             return part.name
     return ""
 

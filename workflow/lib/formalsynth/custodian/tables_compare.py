@@ -82,9 +82,10 @@ def compare_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -
         for _ in in_turn(range(DRAWS), f"Epsilon {epsilon:g}: drawing noisy tables,"):
             parts = measured(schema, table, epsilon)
             cost = sum(SENSITIVITY[schema.neighbours] * part.largest / part.scale for part in parts)
-            drawn = [model.rows(rows, generator) for model in [Model.of(schema, parts)] for _ in range(sets)]
-            releases.append(np.mean([values(schema, analyses, rows) for rows in drawn], axis=0))
-            differences.append(np.mean([associations(schema, rows, pairs) for rows in drawn], axis=0) - of_file)
+            model = Model.of(schema, parts)
+            drawn = [model.rows(rows, generator) for _ in range(sets)]
+            releases.append(np.mean([values(schema, analyses, synthetic) for synthetic in drawn], axis=0))
+            differences.append(np.mean([associations(schema, synthetic, pairs) for synthetic in drawn], axis=0) - of_file)
         tried.append(Tried(epsilon, cost, file, declared, np.array(releases), np.array(differences)))
     return _page(config, tried, pairs, sets)
 
