@@ -54,7 +54,7 @@ def test_whatever_the_noisy_counts_shares_add_up_to_1(noisy, scale, rows, kind):
 
 def test_noise_in_an_empty_last_bin_is_no_second_mode():
     noisy = np.array([3.0, -4, 60, 400, 500, 90, 2, -3, 1, 30])
-    pooled = decreasing_outwards(noisy, 100.0)
+    pooled = decreasing_outwards(noisy, 100.0, np.ones(10))
     assert (pooled[2:6] == noisy[2:6]).all()
     assert pooled[6:] == pytest.approx(7.5)
     assert (np.diff(pooled[:2]) >= 0).all()
@@ -63,7 +63,7 @@ def test_noise_in_an_empty_last_bin_is_no_second_mode():
 @given(st.lists(st.integers(-100, 1000), min_size=4, max_size=40), st.floats(1, 1000))
 def test_sums_stay_and_ends_decrease_outwards(counts, variance):
     noisy = np.array(counts, dtype=float)
-    pooled = decreasing_outwards(noisy, variance)
+    pooled = decreasing_outwards(noisy, variance, np.ones(len(noisy)))
     assert pooled.sum() == pytest.approx(noisy.sum())
     standing = np.flatnonzero(noisy > 5 * np.sqrt(variance))
     if len(standing):

@@ -20,7 +20,7 @@ from formalsynth.custodian.budget import read_comparisons, read_ledger
 from formalsynth.custodian.crossing import Part, read_crossing
 from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
-from formalsynth.custodian.margins import inside, smoothed
+from formalsynth.custodian.margins import inside, shares_of, smoothed
 from formalsynth.custodian.model import Model, level_error, pair_errors
 from formalsynth.custodian.schema import Analyses, Column, Schema
 from formalsynth.custodian.tables import check_numbers, measured, no_noise, part_with_wrong_scores
@@ -78,7 +78,7 @@ def test_the_composed_ratio_of_neighbours_never_exceeds_epsilon(neighbours, monk
     """
     schema, generator, largest = small(neighbours), np.random.default_rng(1), 0.0
     for _ in range(6):
-        levels = {"kind": 3, "group": 3, "size": 6, "age": 3}  # size: 0, four bins, missing
+        levels = {"kind": 3, "group": 3, "size": 5, "age": 3}  # size: 0, 1, 2, 3, missing
         shares = {name: generator.dirichlet(np.ones(number)) for name, number in levels.items()}
         base, mean = [ROWS[k] for k in generator.choice(len(ROWS), 3)], generator.uniform(-20, 20)
         of_base = exact(schema, base, monkeypatch, shares, mean)
@@ -115,23 +115,42 @@ def test_every_number_has_a_level_and_comes_back_inside_it(values):
 
 @pytest.mark.parametrize("column", [
     {"type": "whole", "lower": 1, "upper": 7, "bins": 7},
+    {"type": "whole", "lower": 18, "upper": 95, "bins": 16},
     {"type": "whole", "lower": 0, "upper": 80, "bins": 16, "own_zero": True},
+    {"type": "whole", "lower": -9, "upper": 5, "bins": 40, "own_zero": True},
     {"type": "number", "lower": 1, "upper": 100, "scale": "log", "bins": 4, "decimals": 3},
+    {"type": "whole", "lower": 1, "upper": 1000, "scale": "log", "bins": 30},
+    {"type": "whole", "lower": -50_000, "upper": 500_000, "scale": "signed_log", "unit": 10, "bins": 300, "own_zero": True},
+    {"type": "number", "lower": -1e9, "upper": 1e9, "bins": 1000, "decimals": 10},
     {"type": "category", "categories": ["x", "y"]},
 ])  # fmt: skip
-def test_levels_of_other_columns_come_back(column):
+def test_values_stay_in_their_levels(column):
     levels = levels_of(Column.model_validate(column))
     places = np.arange(len(levels))
-    assert (levels.of(pd.Series(levels.values(places, np.full(len(levels), 0.4)))) == places).all()
+    for share in (0.0, 1e-4, 0.4, 0.5, 1 - 1e-12):
+        assert (levels.of(pd.Series(levels.values(places, np.full(len(levels), share)))) == places).all()
+
+
+def test_ages_in_bins_of_four_or_five_years_keep_the_shares_of_their_bins():
+    """Drawn between the ends of bins and then rounded, ages of a bin of four years would be a sixth too rare."""
+    levels = levels_of(Column.model_validate({"type": "whole", "lower": 18, "upper": 95, "bins": 16}))
+    ages = np.arange(18, 96)
+    years = np.bincount(levels.of(pd.Series(ages)))
+    assert set(years) == {4, 5}
+    shares = shares_of(levels, 100.0 * years, 0.1, 7800.0)
+    assert shares == pytest.approx(years / 78, rel=1e-3)
+    within = (np.arange(1000) + 0.5) / 1000
+    drawn = np.concatenate([levels.values(np.full(years[k] * 1000, k), np.repeat(within, years[k])) for k in range(16)])
+    assert np.bincount(drawn.astype(int), minlength=96)[18:] == pytest.approx(1000, rel=0.02)
 
 
 def test_smoothing_is_as_strong_as_the_noise_asks_for():
     generator, bins = np.random.default_rng(3), np.linspace(-3, 3, 30)
     true = 400 * np.exp(-(bins**2) / 2)
     noisy = true + generator.laplace(0, 30, 30)
-    assert np.abs(smoothed(noisy, 1800.0) - true).mean() < 0.6 * np.abs(np.maximum(noisy, 0) - true).mean()
+    assert np.abs(smoothed(noisy, 1800.0, np.ones(30)) - true).mean() < 0.6 * np.abs(np.maximum(noisy, 0) - true).mean()
     sharp = np.where(np.arange(30) == 12, 5000.0, 100.0)
-    assert smoothed(sharp, 0.5)[12] > 4000
+    assert smoothed(sharp, 0.5, np.ones(30))[12] > 4000
 
 
 def test_noise_does_not_lengthen_the_tail_of_incomes():
@@ -143,10 +162,11 @@ def test_noise_does_not_lengthen_the_tail_of_incomes():
         incomes = typed(households.households(seed=seed))["income"].dropna()
         incomes = incomes[incomes > 0]
         noisy = np.bincount(levels.of(incomes) - run.start, minlength=run.stop - run.start) + generator.laplace(0, 8.3, 18)
-        shares = smoothed(noisy, 2 * 8.3**2)
+        shares = smoothed(noisy, 2 * 8.3**2, levels.widths[run] / levels.widths[run].mean())
         above = np.cumsum(shares[::-1])[::-1] / shares.sum() - 0.01
         place = int(np.argmax(above < 0)) - 1  # the bin of the quantile, and the way through it
-        through = inside(shares / shares.sum(), np.array([place]), above[[place]] * shares.sum() / shares[place])
+        share = above[[place]] * shares.sum() / shares[place]
+        through = inside(shares / shares.sum(), levels.widths[run], np.array([place]), share)
         value = levels.values(np.array([place + run.start]), through)
         errors.append(abs(value[0] / np.quantile(incomes, 0.99) - 1))
     assert np.mean(errors) < 0.1
@@ -158,10 +178,10 @@ def test_values_fall_inside_the_bins_of_a_tail():
     shares = -np.diff(np.exp(-ends))
     shares /= shares.sum()
     uniform = (np.arange(1000) + 0.5) / 1000
-    means = [(k + inside(shares, np.full(1000, k), uniform).mean()) / 2 for k in range(12)]
+    means = [(k + inside(shares, np.full(12, 0.5), np.full(1000, k), uniform).mean()) / 2 for k in range(12)]
     assert shares @ means == pytest.approx(1 - 6 * np.exp(-6) / (1 - np.exp(-6)), abs=0.003)
     assert shares @ (ends[:-1] + 0.25) > 1.005
-    assert inside(np.full(4, 0.25), np.array([0, 3]), np.array([0.3, 0.6])) == pytest.approx([0.3, 0.6])
+    assert inside(np.full(4, 0.25), np.ones(4), np.array([0, 3]), np.array([0.3, 0.6])) == pytest.approx([0.3, 0.6])
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +235,7 @@ def study(tmp_path, monkeypatch):
 
 
 def test_numbers_that_are_at_one_end_of_their_bins_are_named(study, capsys):
-    named = "hours: noisy tables draw values anywhere in their bins, which would change its mean by +"
+    named = "hours: noisy tables draw values anywhere in their bins, which would change its mean by -"
     assert main(["check", "studies/households"]) == 0
     assert named not in capsys.readouterr().out
     households.workers(4000, 1).to_csv("households.csv", index=False)  # most hours are multiples of five

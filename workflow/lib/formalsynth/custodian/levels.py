@@ -15,6 +15,8 @@ from formalsynth.custodian.schema import Column
 if TYPE_CHECKING:
     import pandas as pd
 
+EDGE = 1e-9
+"""Relative distance from the ends of a span that is left for rounding errors."""
 MISSING = -1
 """Level of a missing value."""
 
@@ -25,7 +27,8 @@ class Levels:
 
     column: Column
     spans: Array
-    """(levels, 2) lower and upper end of each level on the unit scale of the column; not used for categories."""
+    """(levels, 2) lower and upper end of each level on the unit scale of the column, between the values that numbers are rounded
+    to; not used for categories."""
     below: int
     """Number of levels below 0, if 0 has a level of its own; otherwise -1."""
 
@@ -60,6 +63,12 @@ class Levels:
         return np.where(places == MISSING, len(starts), np.searchsorted(starts, places, side="right") - 1)
 
     @property
+    def widths(self) -> Array:
+        """Widths (levels,) on the unit scale."""
+        width: Array = self.spans[:, 1] - self.spans[:, 0]
+        return width
+
+    @property
     def smooth(self) -> list[slice]:
         """Runs of levels whose counts change gradually: bins of numbers, separately below and above 0."""
         return [] if self.column.type == "category" else self.runs
@@ -84,37 +93,34 @@ class Levels:
         """Return values (n,) at positions (0 to 1) within levels, none of which may be :data:`MISSING`."""
         if self.column.type == "category":
             return np.array(self.column.categories, dtype=object)[places]
-        low, width = self.spans[places, 0], np.diff(self.spans[places], axis=1)[:, 0]
-        values = np.round(from_unit(self.column, low + shares * width), self.column.places)
-        if self.below >= 0:
-            step = 10.0**-self.column.places
-            values = np.where(places > self.below, np.maximum(values, step), values)
-            values = np.where(places < self.below, np.minimum(values, -step), values)
-            values = np.where(places == self.below, 0.0, values)
-        return np.clip(values, *self.column.ends) + 0.0  # no -0.0
+        inside = self.spans[places, 0] + np.clip(shares, EDGE, 1 - EDGE) * self.widths[places]
+        return np.clip(np.round(from_unit(self.column, inside), self.column.places), *self.column.ends) + 0.0  # no -0.0
 
 
 def levels_of(column: Column) -> Levels:
     """Return the levels of a column, from its declarations."""
     if column.type == "category":
         return Levels(column, np.zeros((len(column.categories or []), 2)), -1)
-    low, high = column.ends
-    if column.type == "whole" and column.scale == "linear" and not column.own_zero and high - low < column.bins:
-        return _values(column, int(low), int(high))
     if not column.own_zero:
-        return Levels(column, _spans(0.0, 1.0, column.bins), -1)
+        return Levels(column, _spans(column, *column.ends, column.bins), -1)
+    (low, high), step = column.ends, 10.0**-column.places
     zero = float(to_unit(column, np.array(0.0)))
-    negative = max(1, min(round(column.bins * zero), column.bins - 1)) if low < 0 else 0
-    parts = [_spans(0.0, zero, negative), np.full((1, 2), zero), _spans(zero, 1.0, max(column.bins - negative, 1))]
-    return Levels(column, np.concatenate(parts), negative)
+    below = max(1, min(round(column.bins * zero), column.bins - 1)) if low < 0 else 0
+    negative = _spans(column, low, -step, below) if below else np.zeros((0, 2))
+    positive = _spans(column, step, high, max(column.bins - below, 1))
+    return Levels(column, np.concatenate([negative, np.full((1, 2), zero), positive]), len(negative))
 
 
-def _spans(start: float, end: float, number: int) -> Array:
-    """Divide a span into adjacent spans (number, 2) of equal width."""
-    edges = np.linspace(start, end, number + 1)
-    return np.column_stack([edges[:-1], edges[1:]])[:number]
+def _spans(column: Column, first: float, last: float, number: int) -> Array:
+    """Divide the values from the first to the last one into adjacent spans, which are equally wide but for their rounding.
 
-
-def _values(column: Column, low: int, high: int) -> Levels:
-    """Make a level for each whole number; its span has no width."""
-    return Levels(column, np.repeat(to_unit(column, np.arange(low, high + 1.0)), 2).reshape(-1, 2), -1)
+    Values are rounded to the decimals of the column. Ends of spans are halfway between two of them, so a drawn value stays in its
+    span; with more spans than values, each value has its own one.
+    """
+    step = 10.0**-column.places
+    start, end = to_unit(column, np.array([first, last])).tolist()
+    inner = from_unit(column, np.linspace(start, end, number + 1)[1:-1])
+    between = (np.ceil(inner / step - EDGE) - 0.5) * step
+    edges = np.unique(np.clip(between, first - step / 2, last + step / 2))
+    edges = to_unit(column, np.unique(np.concatenate([[first - step / 2], edges, [last + step / 2]])))
+    return np.column_stack([edges[:-1], edges[1:]])

@@ -12,7 +12,7 @@ from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.levels import Levels
 
 ORDER = 3
-"""Order of the differences of log counts that are penalized."""
+"""Order of the differences of log densities that are penalized."""
 STIFFNESSES = np.geomspace(0.01, 1000, 11)
 """Penalty weights that are averaged over."""
 LEAST_WEIGHT = 1e-6
@@ -20,7 +20,7 @@ LEAST_WEIGHT = 1e-6
 LEAST = 0.001
 """Smallest fitted count."""
 STEPS, CLOSE = 60, 1e-4
-"""Largest number of steps of a fit, and the change of log counts below which it ends."""
+"""Largest number of steps of a fit, and the change of log densities below which it ends."""
 STANDING_OUT = 5.0
 """Standard deviations of the noise above which a count is not noise alone: such noise has a probability of 0.0004."""
 PRECISION = 0.03
@@ -41,19 +41,26 @@ def shares_of(levels: Levels, numbers: Array, scale: float, rows: float) -> Arra
         scale: scale of their noise.
         rows: number of rows.
     """
-    runs = tuple((run.start, run.stop) for run in levels.smooth if run.stop - run.start > ORDER + 1)
+    runs = tuple(
+        (run.start, tuple((levels.widths[run] / levels.widths[run].mean()).tolist()))
+        for run in levels.smooth
+        if run.stop - run.start > ORDER + 1
+    )
     return _remembered(tuple(numbers.tolist()), runs, discrete_laplace_variance(scale), rows)
 
 
 @functools.lru_cache(maxsize=64)
-def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, int], ...], variance: float, rows: float) -> Array:
+def _remembered(
+    noisy: tuple[float, ...], runs: tuple[tuple[int, tuple[float, ...]], ...], variance: float, rows: float
+) -> Array:
     """Cache shares, which a release needs both for the scores of its sums and for its model."""
 
     def counts(shift: float) -> Array:
         numbers = np.array(noisy) - shift
         cut = np.maximum(numbers, 0.0)
-        for start, end in runs:
-            cut[start:end] = smoothed(decreasing_outwards(numbers[start:end], variance), variance)
+        for start, wide in runs:
+            run, widths = slice(start, start + len(wide)), np.array(wide)
+            cut[run] = smoothed(decreasing_outwards(numbers[run], variance, widths), variance, widths)
         return cut
 
     total = max(rows, 10 * LEAST * len(noisy))  # smoothed counts are at least LEAST
@@ -72,8 +79,8 @@ def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, int], ...], var
     return shares
 
 
-def decreasing_outwards(noisy: Array, variance: float) -> Array:
-    """Replace noisy counts (k,) at both ends, beyond those that stand out, by the closest ones that decrease outwards.
+def decreasing_outwards(noisy: Array, variance: float, widths: Array) -> Array:
+    """Replace noisy counts (k,) at both ends, beyond those that stand out, by those whose densities decrease outwards.
 
     The last bins are held by few differences, so smoothing alone keeps noise in an empty last bin as a second mode, which can
     double a high quantile. The sum of the replaced counts stays the same (isotonic regression).
@@ -82,24 +89,30 @@ def decreasing_outwards(noisy: Array, variance: float) -> Array:
     if not len(standing):
         return noisy
     first, last = standing[0], standing[-1] + 1
-    ends = [optimize.isotonic_regression(part, increasing=up).x if len(part) else part
-            for part, up in ((noisy[:first], True), (noisy[last:], False))]  # fmt: skip
-    return np.concatenate([ends[0], noisy[first:last], ends[1]])
+    before, after = (_monotone(noisy[end], widths[end], up) for end, up in ((slice(first), True), (slice(last, None), False)))
+    return np.concatenate([before, noisy[first:last], after])
 
 
-def smoothed(noisy: Array, variance: float) -> Array:
-    """Smooth noisy counts (k,) of adjacent bins.
+def _monotone(noisy: Array, widths: Array, increasing: bool) -> Array:
+    if not len(noisy):
+        return noisy
+    density = optimize.isotonic_regression(noisy / widths, weights=widths, increasing=increasing).x
+    return np.asarray(density * widths)
 
-    The third differences of log counts are penalized, so a tail without counts continues like that of a lognormal
+
+def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
+    """Smooth noisy counts (k,) of adjacent bins, given their widths relative to the mean.
+
+    The third differences of log densities are penalized, so a tail without counts continues like that of a lognormal
     distribution; with second differences it would be far too heavy. They are averaged over stiffnesses by the marginal likelihood
     (Laplace's approximation); the likelihood is normal with the variance of the noise and of the count. A rate above its count
     has a larger weight than in Fisher scoring: otherwise, steps are too long where a count is below 0, and do not converge.
     """
-    penalty = _penalty(len(noisy))
+    penalty, wider = _penalty(len(noisy)), np.log(widths)
     point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)), (len(STIFFNESSES), 1))
     most = np.log(max(noisy.max(), 1.0) + np.sqrt(variance))
-    for _ in range(STEPS):  # iterated least squares of the log counts (stiffnesses, k)
-        rate = np.exp(point)
+    for _ in range(STEPS):  # iterated least squares of the log densities (stiffnesses, k)
+        rate = np.exp(point + wider)
         share = rate / (rate + variance)
         weight = np.maximum(share * (rate + np.maximum(rate - noisy, 0.0) * (1 - share)), LEAST_WEIGHT)
         target = weight * point + share * (noisy - rate)
@@ -107,14 +120,14 @@ def smoothed(noisy: Array, variance: float) -> Array:
         before, point = point, np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST), most)
         if np.abs(point - before).max() < CLOSE:
             break
-    rate = np.exp(point)
+    rate = np.exp(point + wider)
     total = rate + variance
     factor = linalg.cholesky_banded(_banded(penalty, np.maximum(rate**2 / total, LEAST_WEIGHT)))
     size = 2 * np.log(factor[ORDER]).reshape(point.shape).sum(axis=1)
     rough = STIFFNESSES * (np.diff(point, ORDER, axis=1) ** 2).sum(axis=1)
     loss = ((noisy - rate) ** 2 / total + np.log(total)).sum(axis=1) + rough
     likelihood = ((len(noisy) - ORDER) * np.log(STIFFNESSES) - loss - size) / 2
-    return np.asarray(np.exp(special.softmax(likelihood) @ point))
+    return np.asarray(np.exp(special.softmax(likelihood) @ point + wider))
 
 
 @functools.lru_cache(maxsize=64)
@@ -136,22 +149,23 @@ def _banded(penalty: Array, weight: Array) -> Array:
     return blocks
 
 
-def inside(shares: Array, places: Integers, within: Array) -> Array:
-    """Move values inside bins of equal width so the density follows adjacent bins: in a tail, it decreases within each bin.
+def inside(shares: Array, widths: Array, places: Integers, within: Array) -> Array:
+    """Move values inside bins so the density follows adjacent bins: in a tail, it decreases within each bin.
 
     Args:
         shares: (bins,) shares, interpolated by a monotone distribution function (Fritsch and Carlson 1980).
+        widths: (bins,) widths.
         places: (n,) bin of each value.
         within: (n,) position within the bin by probability, from 0 to 1.
 
     Returns:
         Position (n,) within the bin by width, from 0 to 1.
     """
-    ends = np.concatenate([[0.0], np.cumsum(shares)])
-    grid = np.arange(len(shares) * FINER + 1) / FINER
-    heights = interpolate.PchipInterpolator(np.arange(len(ends)), ends)(grid)
-    through = np.interp(ends[places] + within * shares[places], heights, grid) - places
-    return np.asarray(np.clip(through, 0.0, 1 - 1e-12))
+    ends, edges = (np.concatenate([[0.0], np.cumsum(parts)]) for parts in (shares, widths))
+    grid = np.interp(np.arange(len(shares) * FINER + 1) / FINER, np.arange(len(edges)), edges)
+    heights = interpolate.PchipInterpolator(edges, ends)(grid)
+    through = np.interp(ends[places] + within * shares[places], heights, grid) - edges[places]
+    return np.asarray(np.clip(through / widths[places], 0.0, 1 - 1e-12))
 
 
 def inside_levels(levels: Levels, shares: Array, places: Integers, within: Array) -> Array:
@@ -167,5 +181,5 @@ def inside_levels(levels: Levels, shares: Array, places: Integers, within: Array
     for run in levels.smooth:
         of_run = (places >= run.start) & (places < run.stop)
         if run.stop - run.start > 2:
-            moved[of_run] = inside(shares[run], places[of_run] - run.start, within[of_run])
+            moved[of_run] = inside(shares[run], levels.widths[run], places[of_run] - run.start, within[of_run])
     return moved
