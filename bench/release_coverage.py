@@ -1,8 +1,10 @@
-"""Coverage of the intervals of releases by noisy tables: python bench/release_coverage.py [RELEASES] [REPLICATES] [EPSILON].
+"""Coverage of the intervals of releases by noisy tables.
 
-Each release uses a new made-up file of 4,000 households (tests/households.py). Its intervals are for the population from which
-these files are drawn; the true values are computed from a million rows. Results are written to results/release_coverage.csv. 100
-releases with 100 replicates each take about 45 minutes of processor time.
+    python bench/release_coverage.py [RELEASES] [REPLICATES] [EPSILON] [ROWS]
+
+Each release uses a new made-up file of households (tests/households.py), by default of 4,000. Its intervals are for the
+population from which these files are drawn; the true values are computed from a million rows. Results are written to
+results/release_coverage.csv. 100 releases with 100 replicates each take about 45 minutes of processor time.
 """
 
 import functools
@@ -15,7 +17,7 @@ import pandas as pd
 from formalsynth.custodian.analyses import names
 from formalsynth.custodian.intervals import Way, analysed, simulated_noise, values
 from formalsynth.custodian.model import Model
-from formalsynth.custodian.schema import Analyses, Schema
+from formalsynth.custodian.schema import Analyses, PublicSchema, Schema
 from formalsynth.custodian.tables import measured
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -35,6 +37,11 @@ SCHEMA = Schema.model_validate({
 }).public  # fmt: skip
 
 
+def schema_of(rows: int) -> PublicSchema:
+    """Return the declarations of a file with this number of rows."""
+    return SCHEMA.model_copy(update={"rows": rows})
+
+
 def rows_of(seed: int, number: int, population: str = "households") -> pd.DataFrame:
     """Make the rows of a made-up file, with their types; the population is a function of tests/households.py."""
     text = getattr(households, population)(number, seed).drop(columns="id")
@@ -42,13 +49,14 @@ def rows_of(seed: int, number: int, population: str = "households") -> pd.DataFr
     return text.assign(**{name: pd.to_numeric(text[name]) for name in text if name not in categories})
 
 
-def simulation(epsilon: float, replicates: int, number: int) -> pd.DataFrame:
+def simulation(epsilon: float, replicates: int, rows: int, number: int) -> pd.DataFrame:
     """Simulate one release; return a row for each analysis."""
+    schema = schema_of(rows)
     generator = np.random.default_rng([round(1000 * epsilon), number])
-    parts = measured(SCHEMA, rows_of(10_000 + number, ROWS), epsilon, functools.partial(simulated_noise, generator, {}))
-    model = Model.of(SCHEMA, parts)
-    sets = [model.rows(ROWS, generator) for _ in range(SETS)]
-    way = Way(SCHEMA, ANALYSES.model_copy(update={"replicates": replicates}), epsilon, ROWS, SETS * ROWS)
+    parts = measured(schema, rows_of(10_000 + number, rows), epsilon, functools.partial(simulated_noise, generator, {}))
+    model = Model.of(schema, parts)
+    sets = [model.rows(rows, generator) for _ in range(SETS)]
+    way = Way(schema, ANALYSES.model_copy(update={"replicates": replicates}), epsilon, rows, SETS * rows)
     results = analysed(way, model, sets, generator)
     return pd.DataFrame([
         {"analysis": name, "estimate": result.estimate, "bias": result.bias, "error": result.error,
@@ -57,12 +65,12 @@ def simulation(epsilon: float, replicates: int, number: int) -> pd.DataFrame:
     ])  # fmt: skip
 
 
-def main(releases: int = 100, replicates: int = 100, epsilon: float = 2.0) -> None:
+def main(releases: int = 100, replicates: int = 100, epsilon: float = 2.0, number_of_rows: int = ROWS) -> None:
     """Simulate releases; write and print coverage with its standard error, errors and bias of each analysis."""
     with ProcessPoolExecutor(PROCESSES) as pool:
         of_population = pool.map(rows_of, range(20), [50_000] * 20)
         truth = np.mean([values(SCHEMA, ANALYSES, rows) for rows in of_population], axis=0)
-        parts = list(pool.map(functools.partial(simulation, epsilon, replicates), range(releases)))
+        parts = list(pool.map(functools.partial(simulation, epsilon, replicates, number_of_rows), range(releases)))
     rows, summary = pd.concat(parts), []
     for name, true in zip(names(SCHEMA, ANALYSES), truth, strict=True):
         of_name = rows[rows["analysis"] == name]
@@ -81,4 +89,4 @@ def main(releases: int = 100, replicates: int = 100, epsilon: float = 2.0) -> No
 
 
 if __name__ == "__main__":
-    main(*(kind(word) for kind, word in zip((int, int, float), sys.argv[1:], strict=False)))
+    main(*(kind(word) for kind, word in zip((int, int, float, int), sys.argv[1:], strict=False)))

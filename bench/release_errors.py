@@ -1,9 +1,10 @@
 """Errors of releases of several columns, compared with OpenDP's tables: python bench/release_errors.py.
 
-Files of 4,000 made-up households (tests/households.py) are released as declared there, and by OpenDP's tables with a graphical
-model: tables of the declared pairs, tables of all pairs, and AIM. All use the same levels of each column, draw values within a
-level in the same way, and have the same epsilon for replacing a row. The table is printed in Markdown, and all numbers are in
-results/release_errors.csv. OpenDP's tables need ``pip install "opendp[mbi]"`` (1.3 GB), and are left out without it.
+Files of made-up households (tests/households.py), by default of 4,000, are released as declared there, and by OpenDP's tables
+with a graphical model: tables of the declared pairs, tables of all pairs, and AIM. All use the same levels of each column, draw
+values within a level in the same way, and have the same epsilon for replacing a row. The table is printed in Markdown, and all
+numbers are in results/release_errors.csv. OpenDP's tables need ``pip install "opendp[mbi]"`` (1.3 GB), without
+which they are left out.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from formalsynth.custodian.schema import KIND, Analyses
 from formalsynth.custodian.tables import measured
 from formalsynth.custodian.tables_compare import associations
 from page import table
-from release_coverage import RESULTS, ROWS, SCHEMA, rows_of
+from release_coverage import RESULTS, ROWS, SCHEMA, rows_of, schema_of
 
 SETS = 2
 REGRESSION = Analyses.model_validate({"regressions": [{"predictors": ["age", "education"], "log": True}]})
@@ -41,7 +42,8 @@ Draw = Callable[[pd.DataFrame, float, int], list[pd.DataFrame]]
 def noisy_sums(rows: pd.DataFrame, epsilon: float, seed: int) -> list[pd.DataFrame]:
     """Draw the synthetic data sets of a release."""
     generator = np.random.default_rng(seed)
-    model = Model.of(SCHEMA, measured(SCHEMA, rows, epsilon, functools.partial(simulated_noise, generator, {})))
+    schema = schema_of(len(rows))
+    model = Model.of(schema, measured(schema, rows, epsilon, functools.partial(simulated_noise, generator, {})))
     return [model.rows(len(rows), generator) for _ in range(SETS)]
 
 
@@ -119,12 +121,12 @@ def summary(errors: pd.DataFrame) -> list[str]:
     ]  # fmt: skip
 
 
-def main(files: int, epsilons: Sequence[float], methods: Sequence[str], population: str) -> None:
+def main(files: int, epsilons: Sequence[float], methods: Sequence[str], population: str, number_of_rows: int) -> None:
     """Print the table and write all numbers."""
     there = importlib.util.find_spec("mbi") is not None
     lines, parts = [], {}
     for name, epsilon in itertools.product([name for name in methods if there or not name.startswith("OpenDP")], epsilons):
-        files_of = [rows_of(20_000 + number, ROWS, population) for number in range(files)]
+        files_of = [rows_of(20_000 + number, number_of_rows, population) for number in range(files)]
         started = time.process_time()
         errors = pd.DataFrame([errors_of(rows, METHODS[name](rows, epsilon, number)) for number, rows in enumerate(files_of)])
         lines.append([name, f"{epsilon:g}", *summary(errors), f"{(time.process_time() - started) / files:.0f}"])
@@ -142,5 +144,6 @@ if __name__ == "__main__":
     arguments.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 2.0, 4.0], help="epsilons (default: 1 2 4)")
     arguments.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="methods (default: all)")
     arguments.add_argument("--population", choices=["households", "workers"], default="households", help="rows of the files")
+    arguments.add_argument("--rows", type=int, default=ROWS, help="rows of a file (default: %(default)s)")
     options = arguments.parse_args()
-    main(options.files, options.epsilon, options.methods, options.population)
+    main(options.files, options.epsilon, options.methods, options.population, options.rows)

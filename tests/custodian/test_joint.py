@@ -229,8 +229,10 @@ def test_estimated_sums_keep_the_means_of_independent_columns_and_state_what_is_
     assert strong.means == pytest.approx([0.3], abs=0.02)
     assert opposite.means == pytest.approx([-0.25], abs=0.02)
     assert abs(weak.means[0]) < 0.001
-    assert weak.error < strong.error == pytest.approx(0.02, rel=0.1)
+    assert weak.kept < strong.kept == pytest.approx(1.0, rel=0.1)
+    assert weak.uncertain(np.array([40.0])) == pytest.approx(40 * weak.kept)
     assert [after.means for after in consistent(sums)] == [before.means for before in sums]
+    assert consistent(sums)[0].uncertain(np.array([40.0])) == 40
     assert estimated([]) == []
 
 

@@ -1,8 +1,10 @@
 """Scores and indicators of the levels of a column."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from formalsynth.custodian.variables import Variable, products, recentred, scores_of
+from formalsynth.custodian.variables import Variable, hats, knots_of, products, recentred, scores_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +53,37 @@ def test_centred_scores_have_the_given_mean_subtracted():
     assert recentred(np.array([-7, 20]), -np.inf).tolist() == [3, 20]  # two levels always stay different
 
 
+@given(SHARES, st.integers(2, 12))
+def test_hats_add_up_to_20_and_have_their_peaks_at_the_knots(shares, number):
+    knots = knots_of(np.array(shares), number)
+    assert len(set(knots)) == len(knots) == min(number, len(shares))
+    assert (knots[0], knots[-1]) == (0, len(shares) - 1)
+    values = hats(len(shares), knots)
+    assert (values.sum(axis=1) == 20).all()
+    assert (values >= 0).all()
+    assert (np.count_nonzero(values, axis=1) <= 2).all()
+    assert (values[list(knots)] == 20 * np.eye(len(knots))).all()
+    places, between = np.arange(len(shares)), np.array(knots) @ values.T / 20
+    assert np.abs(between - places).max() <= (np.diff(knots).max()) / 40 + 1e-9
+
+
+def test_knots_are_where_values_are_and_in_the_tails():
+    shares = np.array([0.001] * 8 + [0.2] * 4 + [0.024] * 8)
+    assert knots_of(shares, 9) == (0, 7, 9, 10, 11, 13, 15, 18, 19)
+    assert knots_of(np.ones(1), 9) == ()
+
+
+def test_polynomials_of_hats_are_orthonormal():
+    shares = np.random.default_rng(1).dirichlet(np.full(30, 5.0))
+    variable = replace(an_order(shares), knots=knots_of(shares, 9))
+    weights = variable.mean
+    assert variable.basis.T @ np.diag(weights) @ variable.basis == pytest.approx(np.eye(9), abs=1e-9)
+    assert np.abs(variable.basis[:, 0]) == pytest.approx(1.0)
+    assert not variable.scored
+    assert variable.complete
+    assert (np.sign(np.diff(variable.basis[:, 1])) == np.sign(np.diff(variable.basis[:2, 1]))).all()
+
+
 def test_levels_without_a_place_count_as_0():
     """A column with 0, three bins and missing values: its amounts, and the kind of its values."""
     shares = np.array([0.2, 0.3, 0.3, 0.1, 0.1])
@@ -65,18 +98,18 @@ def test_levels_without_a_place_count_as_0():
     ]  # fmt: skip
 
 
-def test_a_row_contributes_to_one_sum_of_a_pair_at_most_its_limit():
+def test_a_row_contributes_to_the_sums_of_a_pair_at_most_its_limit():
     generator = np.random.default_rng(1)
     ordered = an_order(generator.dirichlet(np.ones(12)))
     categories = Variable("c", "c", np.arange(5), None, generator.dirichlet(np.ones(5)))
-    for first in (ordered, categories):
-        for second in (ordered, categories):
+    with_hats = replace(an_order(np.ones(12)), knots=(0, 3, 7, 11))
+    for first in (ordered, categories, with_hats):
+        for second in (ordered, categories, with_hats):
             for row in range(5):
                 sums = products(first, second, np.array([row]), np.array([4 - row]))
                 assert np.array_equal(sums, first.indicators[[row]].T @ second.indicators[[4 - row]])
-                assert np.count_nonzero(sums) <= 1
-                assert np.abs(sums).max() <= first.largest * second.largest
-    assert (ordered.largest, categories.largest) == (20, 1)
+                assert np.abs(sums).sum() <= first.largest * second.largest
+    assert (ordered.largest, categories.largest, with_hats.largest) == (20, 1, 20)
 
 
 def test_the_spread_is_that_of_the_values():

@@ -76,9 +76,11 @@ class Part(Model):
     reason: Line
     """Reason why it may leave the confidential side."""
     largest: int = Field(1, ge=1)
-    """Largest amount by which a row changes a number; it contributes to only one."""
+    """Largest amount by which a row changes the numbers, in total."""
     scores: dict[str, tuple[Annotated[int, Field(ge=-STEPS, le=STEPS)], ...]] = Field(default_factory=dict)
     """Scores in sums of pairs, computed from these counts, by variable: the levels of a column, or the kinds of its values."""
+    knots: dict[str, tuple[Annotated[int, Field(ge=0)], ...]] = Field(default_factory=dict)
+    """Knots of hats in sums of pairs, computed from these counts, by variable: levels of a column, or kinds of its values."""
     shape: tuple[int, ...]
     numbers: Annotated[tuple[int, ...], BeforeValidator(_flat), AfterValidator(_whole)]
     """Noisy counts in row-major order: the last column varies fastest."""
@@ -241,6 +243,9 @@ def part_text(statement: str, part: Part) -> str:
 def _written(tree: dict[str, Any]) -> str:
     for table in tree.get("tables", []):
         width = table["shape"][-1] if len(table["shape"]) > 1 else len(table["numbers"])
+        for stated in ("scores", "knots"):
+            if not table[stated]:
+                del table[stated]
         table["numbers"] = [table["numbers"][k : k + width] for k in range(0, len(table["numbers"]), max(width, 1))]
     return yaml_text(tree, flow=None)
 

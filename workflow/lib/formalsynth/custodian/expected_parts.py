@@ -6,9 +6,10 @@ import math
 
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import CROSSING, FIT_PART, REHEARSED, ROUNDING, Crossing, Declarations, Part
+from formalsynth.custodian.layout import Layout, Reading
 from formalsynth.custodian.records import no_rows
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS
-from formalsynth.custodian.tables import measured, no_noise, part_with_wrong_scores
+from formalsynth.custodian.tables import knots_for, measured, no_noise, part_with_wrong_scores
 
 KEYS = ("name", "columns", "epsilon", "scale", "largest", "shape", "reason")
 """Fields of a part that follow from the declarations, for noisy tables of all columns; so do the numbers of scores."""
@@ -30,16 +31,19 @@ def check_parts(crossing: Crossing, declarations: Declarations) -> None:
 def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
     """Return the name of a part that is not one of the noisy tables of all columns; empty if there is none."""
     schema = declarations.schema_
-    wanted = measured(schema, no_rows(schema), declarations.release.ceiling, no_noise)
-    if len(parts) != len(wanted):
-        return f"{len(parts)} parts instead of {len(wanted)}"
+    layout, ceiling = Layout(schema), declarations.release.ceiling
+    if len(parts) != (number := len(layout.columns) + len(layout.pairs)):
+        return f"{len(parts)} parts instead of {number}"
+    knots = knots_for(schema, Reading.of(schema, parts).number, ceiling)
+    wanted = measured(schema, no_rows(schema), ceiling, no_noise, knots)
     differing = (part.name for part, other in zip(parts, wanted, strict=True) if _required(part) != _required(other))
-    return next(differing, "") or part_with_wrong_scores(schema, parts)
+    return next(differing, "") or part_with_wrong_scores(schema, parts, knots)
 
 
 def _required(part: Part) -> tuple[object, ...]:
     """Return what the declarations require of one of the noisy tables of all columns."""
-    return *(getattr(part, key) for key in KEYS), {name: len(scores) for name, scores in part.scores.items()}
+    stated = part.scores | part.knots
+    return *(getattr(part, key) for key in KEYS), [*part.scores], {name: len(numbers) for name, numbers in stated.items()}
 
 
 def _wrong_parts(parts: tuple[Part, ...], declarations: Declarations) -> str:
@@ -56,6 +60,6 @@ def _wrong_parts(parts: tuple[Part, ...], declarations: Declarations) -> str:
     for part in parts:
         columns, epsilon = wanted[part.name]
         same_epsilon = math.isclose(part.epsilon, epsilon or 0, rel_tol=ROUNDING - 1)
-        if part.columns != columns or part.largest != 1 or part.scores or not same_epsilon:
+        if part.columns != columns or part.largest != 1 or part.scores or part.knots or not same_epsilon:
             return part.name
     return ""

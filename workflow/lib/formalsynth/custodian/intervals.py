@@ -22,10 +22,11 @@ from scipy.special import stdtrit
 from formalsynth.core.arrays import Array
 from formalsynth.core.progress import in_turn
 from formalsynth.custodian.analyses import estimates, mean_name, names, quantile_name
+from formalsynth.custodian.joint import Target
 from formalsynth.custodian.layout import Names
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Analyses, PublicSchema
-from formalsynth.custodian.tables import measured
+from formalsynth.custodian.tables import knots_for, measured
 from formalsynth.inference.intervals import Interval
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class Way:
         """Number of simulated rows as a share of the file's rows."""
         return min(1.0, LARGEST / self.rows)
 
+    @functools.cached_property
+    def knots(self) -> int:
+        """Largest number of knots of the release, which has more rows than a simulated file may have."""
+        return knots_for(self.schema, self.rows, self.epsilon)
+
     def file(self, model: Model, generator: np.random.Generator, replicate: bool = False) -> tuple[Array, Model]:
         """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers.
 
@@ -75,8 +81,8 @@ class Way:
         rows = model.rows(round(self.rows * self.fraction), generator)
         epsilon = self.epsilon / math.sqrt(self.fraction)
         schema = self.schema.model_copy(update={"rows": len(rows)})
-        noise = functools.partial(simulated_noise, generator, model.uncertainty if replicate else {})
-        parts = measured(schema, rows, epsilon, noise)
+        noise = functools.partial(simulated_noise, generator, model.targets if replicate else {})
+        parts = measured(schema, rows, epsilon, noise, self.knots)
         return values(schema, self.analyses, rows), Model.of(schema, parts, shrink=not replicate)
 
     def released(self, model: Model, generator: np.random.Generator) -> Array:
@@ -100,22 +106,22 @@ def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Arra
 
 
 def simulated_noise(
-    generator: np.random.Generator, factors: Mapping[Names, float], names: Names, counts: Sequence[int], epsilon: float,
+    generator: np.random.Generator, targets: Mapping[Names, Target], names: Names, counts: Sequence[int], epsilon: float,
     sensitivity: float,
 ) -> list[int]:  # fmt: skip
     """Add discrete Laplace noise for simulations only, as the difference of two geometric numbers; it protects no one.
 
     Args:
         generator: source of randomness.
-        factors: factors of the scale of the noise of pairs; 1 for columns, and for other pairs.
+        targets: estimates of pairs whose noise is reduced to what it leaves uncertain; that of columns and other pairs is not.
         names: the column or pair that the counts belong to.
         counts: the counts.
         epsilon: cost of a release of the counts.
         sensitivity: their largest total change between neighbours.
     """
-    scale = factors.get(names, 1.0) * sensitivity / epsilon
-    more, less = generator.geometric(-math.expm1(-1 / scale), (2, len(counts)))
-    return [int(number) for number in np.asarray(counts) + more - less]
+    more, less = generator.geometric(-math.expm1(-epsilon / sensitivity), (2, len(counts)))
+    noise = np.rint(targets[names].uncertain(more - less)) if names in targets else more - less
+    return [int(number) for number in np.asarray(counts) + noise]
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ MOVES, SWEEPS = 2, 2
 """Number of times that each column is drawn, given the others: in a round of a fit, and for rows that are asked for."""
 MEMORY = 20
 """Number of former steps that a step takes into account."""
-FARTHEST = 12.0
-"""Largest change of a strength in a round."""
+FARTHEST, FARTHEST_OF_HATS = 12.0, 3.0
+"""Largest change of a strength in a round; few rows say something about a pair of hats."""
 PENALTY = 30.0
 """Penalty of squared strengths, in units of the variances of the products, and divided by the number of rows of the pool."""
 TRUST = 5.0
@@ -81,6 +81,11 @@ class Term:
         return own.values[own.codes], factors[other.codes[places[other.column]]].T
 
     @property
+    def farthest(self) -> float:
+        """Largest change of a strength in a round."""
+        return FARTHEST_OF_HATS if self.first.hats or self.second.hats else FARTHEST
+
+    @property
     def combinations(self) -> int:
         """Number of combinations of values."""
         return len(self.first.values) * len(self.second.values)
@@ -113,7 +118,7 @@ class Sum:
     means: Array
     """(a * b,) sums of products of at most 1, divided by the number of rows."""
     error: float
-    """Standard deviation of their noise; of estimated sums, the root mean square of what the noise leaves uncertain."""
+    """Standard deviation of their noise."""
 
     @functools.cached_property
     def term(self) -> Term:
@@ -121,24 +126,64 @@ class Sum:
         return Term(self.first.function, self.second.function)
 
     @functools.cached_property
-    def independent(self) -> tuple[Array, Array]:
-        """Means (a * b,) and standard deviations of the products if the columns are independent."""
-        shares = np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
-        means = self.term.means(shares)
-        return means, np.sqrt(np.maximum(self.term.squared.means(shares) - means**2, LEAST))
+    def independent(self) -> Array:
+        """Means (a * b,) of the products if the columns are independent."""
+        return self.term.means(self._combinations)
+
+    @property
+    def _combinations(self) -> Array:
+        """Shares (codes, codes) of combinations of values if the columns are independent."""
+        return np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
 
     def differences(self) -> Array:
         """Compute the differences (a * b,) from independent columns.
 
-        If each row has one of the categories of a variable, its sums add up to a mean that its margin already has. What is left
-        is noise of both, and is divided among the categories by their shares.
+        If the indicators of a variable add up to the same number in each row, its sums add up to a mean that its margin already
+        has. What is left is noise of both, and is divided among the indicators by their means.
         """
-        table = (self.means - self.independent[0]).reshape(self.term.shape)
+        table = (self.means - self.independent).reshape(self.term.shape)
         if self.first.complete:
-            table -= np.outer(self.first.own, table.sum(axis=0))
+            table -= np.outer(self.first.mean, table.sum(axis=0))
         if self.second.complete:
-            table -= np.outer(table.sum(axis=1), self.second.own)
+            table -= np.outer(table.sum(axis=1), self.second.mean)
         return np.asarray(table.ravel())
+
+    def turned(self, sums: Array, back: bool = False) -> Array:
+        """Express sums (a * b,) in the bases of both variables, or do the reverse."""
+        first, second = (np.linalg.inv(basis) if back else basis for basis in (self.first.basis, self.second.basis))
+        return np.asarray((first.T @ sums.reshape(self.term.shape) @ second).ravel())
+
+    @property
+    def spreads(self) -> Array:
+        """Standard deviations (a * b,) of the products in the bases of both variables, if the columns are independent."""
+        functions = zip((self.term.first, self.term.second), (self.first.basis, self.second.basis), strict=True)
+        term = Term(*(replace(function, values=function.values @ basis) for function, basis in functions))
+        variances = term.squared.means(self._combinations) - term.means(self._combinations) ** 2
+        return np.asarray(np.sqrt(np.maximum(variances, LEAST)))
+
+    @property
+    def noise(self) -> Array:
+        """Standard deviations (a * b,) of the noise in the bases of both variables."""
+        norms = (np.linalg.norm(variable.basis, axis=0) for variable in (self.first, self.second))
+        return np.asarray(self.error * np.outer(*norms).ravel())
+
+
+@dataclass(frozen=True)
+class Target:
+    """Means that the products of a pair have in the distribution."""
+
+    of_pair: Sum
+    means: Array
+    """(a * b,) means of the products."""
+    kept: Array | None = None
+    """(a * b,) standard deviations of what the noise leaves uncertain, relative to those of the noise, in the bases of both; None
+    if all of it."""
+
+    def uncertain(self, noise: Array) -> Array:
+        """Reduce noise (a * b,) of the sums to what it leaves uncertain."""
+        if self.kept is None:
+            return noise
+        return self.of_pair.turned(self.of_pair.turned(noise) * self.kept, back=True)
 
 
 @dataclass(frozen=True)
@@ -186,27 +231,27 @@ class Joint:
         return np.exp(exponents, out=exponents)
 
 
-def joint_of(shares: Mapping[str, Array], sums: Sequence[Sum], rows: float) -> Joint:
+def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float) -> Joint:
     """Fit the distribution.
 
     Args:
         shares: shares (levels,) of each column.
-        sums: sums of pairs.
+        targets: means for pairs.
         rows: rows of the file.
     """
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
-    terms = tuple(of_pair.term for of_pair in sums)
-    if not sums:
+    terms = tuple(target.of_pair.term for target in targets)
+    if not targets:
         return Joint(fields, (), (), {})
     generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
     number = int(max(min(rows / 2, most), POOL))
     pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
     joint = Joint(fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
-    margins = _margins(sums)
+    margins = _margins([target.of_pair for target in targets])
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
-    target = np.concatenate([*of_margins, *(of_pair.means for of_pair in sums)])
+    means = np.concatenate([*of_margins, *(target.means for target in targets)])
     for step in range(ROUNDS):
-        joint = _moved(_nearer(joint, margins, target, 1 / max(step, 1), generator), shares, generator)
+        joint = _moved(_nearer(joint, margins, means, 1 / max(step, 1), generator), shares, generator)
     return joint
 
 
@@ -215,30 +260,30 @@ def _most_rows(fields: Mapping[str, Array], terms: Sequence[Term]) -> int:
     return max(CELLS // (max(map(len, fields.values())) + 3 * sum(sum(term.shape) for term in terms)), 1)
 
 
-def estimated(sums: Sequence[Sum]) -> list[Sum]:
+def estimated(sums: Sequence[Sum]) -> list[Target]:
     """Estimate sums from noisy ones: they are shrunk towards those of independent columns as their noise requires."""
     if not sums:
         return []
-    spreads = np.concatenate([of_pair.independent[1] for of_pair in sums])
-    differences = np.concatenate([of_pair.differences() for of_pair in sums])
-    noise = np.concatenate([np.full(of_pair.means.size, of_pair.error) for of_pair in sums])
-    ends = np.cumsum([of_pair.means.size for of_pair in sums])[:-1]
-    closer, errors = (np.split(spreads * values, ends) for values in shrunk(differences / spreads, noise / spreads))
+    parts = [(of_pair.turned(of_pair.differences()), of_pair.spreads, of_pair.noise) for of_pair in sums]
+    differences, spreads, noise = (np.concatenate(kind) for kind in zip(*parts, strict=True))
+    closer, errors = shrunk(differences / spreads, noise / spreads)
+    ends = np.cumsum([of_pair.term.size for of_pair in sums])[:-1]
+    results = np.split(spreads * closer, ends), np.split(spreads * errors / np.maximum(noise, LEAST), ends)
     return [
-        replace(of_pair, means=of_pair.independent[0] + of_means, error=math.sqrt(float((of_errors**2).mean())))
-        for of_pair, of_means, of_errors in zip(sums, closer, errors, strict=True)
+        Target(of_pair, of_pair.independent + of_pair.turned(of_means, back=True), of_kept)
+        for of_pair, of_means, of_kept in zip(sums, *results, strict=True)
     ]
 
 
-def consistent(sums: Sequence[Sum]) -> list[Sum]:
+def consistent(sums: Sequence[Sum]) -> list[Target]:
     """Remove the noise of margins from noisy sums, without shrinking them."""
-    return [replace(of_pair, means=of_pair.independent[0] + of_pair.differences()) for of_pair in sums]
+    return [Target(of_pair, of_pair.independent + of_pair.differences()) for of_pair in sums]
 
 
 def _margins(sums: Sequence[Sum]) -> list[Term]:
     """List functions of single columns whose means stay: indicators, scores and their squares."""
     variables = {variable.name: variable for of_pair in sums for variable in (of_pair.first, of_pair.second)}
-    return [Term(variable.function.with_squares if variable.ordered else variable.function) for variable in variables.values()]
+    return [Term(variable.function.with_squares if variable.scored else variable.function) for variable in variables.values()]
 
 
 def _nearer(joint: Joint, margins: Sequence[Term], target: Array, step: float, generator: np.random.Generator) -> Joint:
@@ -314,7 +359,8 @@ def _change(rows: _Rows, before: Array, target: Array) -> Array:
         value = most + np.log(total) - target @ change + penalty @ after**2 / 2 + trust * (change @ change) / 2
         return float(value), (rows.means(weights / total) - target + penalty * after + trust * change) * scale
 
-    bounds = [(-FARTHEST / unit, FARTHEST / unit) for unit in scale]
+    farthest = np.concatenate([np.full(term.size, term.farthest) for term in rows.terms]) / scale
+    bounds = list(zip(-farthest, farthest, strict=True))
     start = np.zeros(len(target))
     solution = optimize.minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS, "maxcor": MEMORY}

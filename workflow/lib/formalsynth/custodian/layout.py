@@ -16,7 +16,7 @@ from formalsynth.custodian.crossing import Part
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
 from formalsynth.custodian.margins import shares_of
 from formalsynth.custodian.schema import KIND, PublicSchema
-from formalsynth.custodian.variables import Variable, recentred, scores_of, shares_among
+from formalsynth.custodian.variables import Variable, knots_of, recentred, scores_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +25,8 @@ Names = tuple[str, ...]
 """Name of a column, or those of the two variables of a pair."""
 Pair = tuple[str, str]
 """Names of the variables of a pair."""
-Scores = Mapping[str, tuple[int, ...]]
-"""Scores of variables with an order, by name."""
+Stated = Mapping[str, tuple[int, ...]]
+"""Scores or knots of variables with an order, by name."""
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,20 @@ class Layout:
         places = self.places(table)
         return {name: (variable.places[places[variable.column]], variable.ordered) for name, variable in self.variables().items()}
 
-    def variables(self, shares: Mapping[str, Array] | None = None, scores: Scores | None = None) -> dict[str, Variable]:
+    def variables(self, shares: Mapping[str, Array] | None = None, knots: int = 0) -> dict[str, Variable]:
         """Return variables by name: each column, and the kind of its values if it has several kinds.
 
         Args:
             shares: shares (levels,) of each column; by default, all levels have the same.
-            scores: scores of each variable with an order; by default, they follow from the shares.
+            knots: largest number of knots of a variable with an order; 0 if it has scores.
         """
         variables = {}
         for column, name, places, positions in self.members:
             of_column = np.full(len(places), 1 / len(places)) if shares is None else shares[column]
-            of_places = None
+            variable = Variable(name, column, places, None, of_column)
             if positions is not None:
-                of_places = np.array(scores[name]) if scores else scores_of(positions, shares_among(places, of_column))
-            variables[name] = Variable(name, column, places, of_places, of_column)
+                variable = replace(variable, scores=scores_of(positions, variable.own), knots=knots_of(variable.own, knots))
+            variables[name] = variable
         return variables
 
 
@@ -125,27 +125,29 @@ class Reading:
 
     @functools.cached_property
     def variables(self) -> dict[str, Variable]:
-        """Variables with the scores that the margins state, or with those that follow from the shares if they state none.
+        """Variables with the scores and knots that the margins state.
 
-        Stated scores are not computed again, since the last digits of another processor could change one.
+        These are not computed again, since the last digits of another processor could change one.
         """
-        stated = {name: scores for part in self.margins for name, scores in part.scores.items()}
-        return self.layout.variables(self.shares, stated)
+        stated = {part.columns[0]: part for part in self.margins}
+        return {name: _stated(variable, stated[variable.column]) for name, variable in self.computed(0).items()}
 
-    @functools.cached_property
-    def computed(self) -> dict[str, Variable]:
-        """Variables with the scores that follow from the shares, whatever the margins state."""
-        return self.layout.variables(self.shares)
+    def computed(self, knots: int) -> dict[str, Variable]:
+        """Return variables with the scores or knots that follow from the shares, whatever the margins state."""
+        return self.layout.variables(self.shares, knots)
 
-    def scores(self, column: str) -> dict[str, tuple[int, ...]]:
-        """Return the computed scores of the variables of a column that have an order."""
-        of_column = (variable for variable in self.computed.values() if variable.column == column)
-        return {variable.name: listed(variable) for variable in of_column if variable.ordered}
+    def stated(self, column: str, knots: int) -> dict[str, dict[str, tuple[int, ...]]]:
+        """Return the computed scores and knots of the variables of a column that have an order."""
+        of_column = [variable for variable in self.computed(knots).values() if variable.column == column]
+        return {
+            "scores": {variable.name: listed(variable) for variable in of_column if variable.scored},
+            "knots": {variable.name: variable.knots for variable in of_column if variable.knots},
+        }
 
     def of_pairs(self) -> Iterator[tuple[Variable, Variable, Part]]:
         """Yield the variables of each pair, with the scores that its sums are made of, and its part."""
         for (first, second), part in zip(self.layout.pairs, self.sums, strict=True):
-            yield _scored(self.variables[first], part), _scored(self.variables[second], part), part
+            yield _stated(self.variables[first], part), _stated(self.variables[second], part), part
 
     def scored(self, pair: Pair, drawn: Mapping[Pair, Part]) -> tuple[Variable, Variable]:
         """Return the variables of a pair, with the scores for its sums.
@@ -166,9 +168,9 @@ class Reading:
         """
         variable, amount, kind = self.variables[name], self.variables[other], self.variables.get(other + KIND)
         part = drawn.get((name, other + KIND)) or drawn.get((other + KIND, name))
-        if variable.scores is None or kind is None or part is None:
+        if variable.scores is None or variable.knots or kind is None or part is None:
             return variable
-        there, sums, scores = amount.places >= 0, part.counts.ravel(), _scored(kind, part).scores
+        there, sums, scores = amount.places >= 0, part.counts.ravel(), _stated(kind, part).scores
         above = kind.places[there][0]
         total = sums[above] if scores is None else sums[0] / (scores[above] - scores[1 - above])
         share = amount.shares[there].sum() * variable.shares[variable.places >= 0].sum()
@@ -185,7 +187,10 @@ def column_of(name: str) -> str:
     return name.removesuffix(KIND)
 
 
-def _scored(variable: Variable, part: Part) -> Variable:
+def _stated(variable: Variable, part: Part) -> Variable:
+    """Replace the scores or knots of a variable by those that a part states."""
+    if variable.name in part.knots:
+        return replace(variable, knots=part.knots[variable.name])
     return replace(variable, scores=np.array(part.scores[variable.name])) if variable.name in part.scores else variable
 
 

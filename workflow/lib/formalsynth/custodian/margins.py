@@ -50,9 +50,7 @@ def shares_of(levels: Levels, numbers: Array, scale: float, rows: float) -> Arra
 
 
 @functools.lru_cache(maxsize=64)
-def _remembered(
-    noisy: tuple[float, ...], runs: tuple[tuple[int, tuple[float, ...]], ...], variance: float, rows: float
-) -> Array:
+def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, tuple[float, ...]], ...], variance: float, rows: float) -> Array:
     """Cache shares, which a release needs both for the scores of its sums and for its model."""
 
     def counts(shift: float) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.crossing import Part
-from formalsynth.custodian.joint import Joint, Sum, consistent, estimated, joint_of
+from formalsynth.custodian.joint import Joint, Sum, Target, consistent, estimated, joint_of
 from formalsynth.custodian.layout import Names, Reading
 from formalsynth.custodian.levels import Levels
 from formalsynth.custodian.margins import inside_levels
@@ -20,9 +20,6 @@ from formalsynth.custodian.schema import PublicSchema
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LEAST = 0.01
-"""Smallest uncertainty of the sums of a pair."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +32,8 @@ class Model:
     joint: Joint
     number: float
     """Number of rows in the file, which is estimated if it is confidential."""
-    uncertainty: Mapping[Names, float]
-    """Standard error of the estimated sums of each pair, relative to that of the noisy ones."""
+    targets: Mapping[Names, Target]
+    """Estimated means of the products of each pair."""
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True) -> Model:
@@ -52,13 +49,10 @@ class Model:
             Sum(first, second, part.counts.ravel() / (reading.number * part.largest), _error(part) / reading.number)
             for first, second, part in reading.of_pairs()
         ]
-        sums = (estimated if shrink else consistent)(noisy)
-        uncertainty: dict[Names, float] = {
-            (before.first.name, before.second.name): max(after.error / before.error, LEAST) if before.error else 1.0
-            for before, after in zip(noisy, sums, strict=True)
-        }
-        joint = joint_of(reading.shares, sums, reading.number)
-        return cls(reading.layout.columns, reading.shares, joint, reading.number, uncertainty)
+        targets = (estimated if shrink else consistent)(noisy)
+        joint = joint_of(reading.shares, targets, reading.number)
+        named: dict[Names, Target] = dict(zip(reading.layout.pairs, targets, strict=True))
+        return cls(reading.layout.columns, reading.shares, joint, reading.number, named)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""

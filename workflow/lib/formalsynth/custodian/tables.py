@@ -9,6 +9,7 @@ is otherwise as close to independent columns as possible.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,10 @@ from formalsynth.core.arrays import Integers
 from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import Part, noise_reason
-from formalsynth.custodian.layout import Layout, Names, Pair, Reading, Scores, column_of, listed
+from formalsynth.custodian.layout import Layout, Names, Pair, Reading, Stated, column_of, listed
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.schema import PublicSchema
-from formalsynth.custodian.variables import Variable, products
+from formalsynth.custodian.variables import KNOTS, Variable, products
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +33,14 @@ OfPart = Callable[[Sequence[int], float, float], list[int]]
 """Function that adds noise to the numbers of one part."""
 MOST_OF_PAIR, MOST_VALUES, PER_PART = 10_000, 40_000, 25
 """Largest number of noisy numbers of a pair, largest number of values of a crossing, and values that describe a part of it."""
+MOST_NOISE, MOST_OF_HATS, ROWS_OF_HATS = 0.003, 3000, 50
+"""Largest standard error of a correlation from the noise of hats, largest number of noisy numbers of pairs with hats, and
+smallest number of rows for each: otherwise, scores are more precise."""
 
 
-def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None) -> tuple[Part, ...]:
+def measured(
+    schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None, knots: int | None = None
+) -> tuple[Part, ...]:
     """Count and sum the rows, with noise; afterwards, nothing else from them is used.
 
     Args:
@@ -42,10 +48,10 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
         table: the confidential rows.
         epsilon: epsilon of all parts together.
         noise: function that adds the noise, by default that of a release; that of a simulation protects no one.
+        knots: largest number of knots of a variable with an order; by default, that of :func:`knots_for`.
     """
     layout = Layout(schema)
-    places = layout.places(table)
-    share = 1.0 if len(layout.columns) == 1 or schema.pairs == [] else schema.margins
+    places, share = layout.places(table), _share_of_margins(layout)
     total = sum(schema.columns[name].weight for name in layout.columns)
     of_margins = {name: epsilon * share * schema.columns[name].weight / total for name in layout.columns}
     margins = [
@@ -59,7 +65,8 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     if not pairs:
         return tuple(margins)
     computed = Reading(layout, margins)
-    read = Reading(layout, [part.model_copy(update={"scores": computed.scores(*part.columns)}) for part in margins])
+    number = knots_for(schema, computed.number, epsilon) if knots is None else knots
+    read = Reading(layout, [part.model_copy(update=computed.stated(part.columns[0], number)) for part in margins])
     of_pair = epsilon * (1 - share) / len(pairs)
     drawn = dict[Pair, Part]()
     for pair in pairs:
@@ -70,25 +77,62 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     return *read.margins, *drawn.values()
 
 
-def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part]) -> str:
-    """Return the name of a part whose scores do not follow from the noisy numbers before them; empty if there is none.
+def knots_for(schema: PublicSchema, rows: float, epsilon: float) -> int:
+    """Return the largest number of knots of variables with an order, or 0 if few rows or a small epsilon allow only scores.
+
+    Sums of hats keep the shape of a relation, and have more noise than sums of scores. The number depends on the declarations
+    and, if the number of rows is confidential, on its noisy estimate.
+
+    Args:
+        schema: declarations.
+        rows: number of rows.
+        epsilon: epsilon of all parts together.
+    """
+    layout = Layout(schema)
+    if not layout.pairs:
+        return 0
+    of_pair = epsilon * (1 - _share_of_margins(layout)) / len(layout.pairs)
+    noise = math.sqrt(2) * SENSITIVITY[schema.neighbours] / of_pair / rows
+    numbers = _numbers(layout, KNOTS)
+    needed = sum(numbers.values())
+    return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
+
+
+def _share_of_margins(layout: Layout) -> float:
+    return layout.schema.margins if layout.pairs else 1.0
+
+
+def _numbers(layout: Layout, knots: int = 0) -> dict[Pair, int]:
+    """Count the noisy numbers of each pair."""
+    sizes = {name: variable.indicators.shape[1] for name, variable in layout.variables(knots=knots).items()}
+    return {pair: sizes[pair[0]] * sizes[pair[1]] for pair in layout.pairs}
+
+
+def _values(layout: Layout, numbers: Mapping[Pair, int]) -> int:
+    """Count the values of a crossing."""
+    return 2 * sum(layout.widths.values()) + sum(numbers.values()) + PER_PART * (len(layout.columns) + len(numbers))
+
+
+def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part], knots: int) -> str:
+    """Return the name of a part whose scores or knots do not follow from the noisy numbers before them; empty if there is none.
 
     They may differ by 1 from those computed from these numbers and, for a pair, from the stated scores of its columns: the last
     digits of another processor can cause that.
     """
     read = Reading.of(schema, parts)
     for part in read.margins:
-        if _far(part, read.scores(*part.columns)):
+        stated = read.stated(part.columns[0], knots)
+        if _far(part.scores | part.knots, stated["scores"] | stated["knots"]):
             return part.name
     drawn = dict(zip(read.layout.pairs, read.sums, strict=True))
     for pair, part in drawn.items():
-        if _far(part, {member.name: listed(member) for member in read.scored(pair, drawn)}):
+        if _far(part.scores, {member.name: listed(member) for member in read.scored(pair, drawn)}):
             return part.name
     return ""
 
 
-def _far(part: Part, scores: Scores) -> bool:
-    return any(np.abs(np.subtract(given, scores[name])).max() > 1 for name, given in part.scores.items())
+def _far(given: Stated, computed: Stated) -> bool:
+    return any(np.abs(np.subtract(numbers, computed[name])).max() > 1 for name, numbers in given.items())
 
 
 def check_numbers(schema: PublicSchema) -> None:
@@ -105,16 +149,14 @@ def check_numbers(schema: PublicSchema) -> None:
             f"schema.yaml: pairs: {constant[0]} has a single level or bin, so nothing is related to it: declare another scale, "
             "other bounds or more bins, or leave its pairs out"
         )
-    sizes = {name: variable.indicators.shape[1] for name, variable in variables.items()}
-    numbers = {pair: sizes[pair[0]] * sizes[pair[1]] for pair in layout.pairs}
+    numbers = _numbers(layout)
     (first, second), largest = max(numbers.items(), key=lambda item: item[1], default=(("", ""), 0))
     if largest > MOST_OF_PAIR:
         raise DataError(
             f"schema.yaml: pairs: {first} with {second}: needs {largest} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
             "categories, declare them as ordered if they are, or leave the pair out"
         )
-    values = 2 * sum(layout.widths.values()) + sum(numbers.values()) + PER_PART * (len(schema.released) + len(numbers))
-    if values > MOST_VALUES:
+    if (values := _values(layout, numbers)) > MOST_VALUES:
         raise DataError(
             f"schema.yaml: columns and pairs: need {values} values in the crossing; allowed: at most {MOST_VALUES}: declare "
             "fewer pairs, bins or categories"
@@ -134,7 +176,7 @@ def noisy_part(
     schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int,
     epsilon: float, noise: OfPart | None = None,
 ) -> Part:  # fmt: skip
-    """Add noise to numbers; each row changes at most one of them, by at most ``largest``."""
+    """Add noise to numbers; each row changes them by at most ``largest`` in total."""
     sensitivity = SENSITIVITY[schema.neighbours] * largest
     noisy = (noise or noisy_counts)([int(number) for number in numbers], epsilon, sensitivity)
     scale = sensitivity / epsilon

@@ -116,6 +116,11 @@ class ReleaseFacts:
         return round(level_error(self.crossing.tables))
 
     @property
+    def shapes(self) -> bool:
+        """True if the sums of pairs keep the shape of relations."""
+        return any(part.knots for part in self.crossing.tables)
+
+    @property
     def unpaired(self) -> list[str]:
         """Columns of noisy tables that are in no pair."""
         paired = {name for part in self.crossing.tables if len(part.columns) == 2 for name in part.columns}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,10 @@ STEPS = 20
 """Scores are whole numbers from -STEPS to STEPS."""
 OUTERMOST = 1.5
 """Largest distance from the mean that a score distinguishes, in standard deviations. Larger ones would need more noise."""
+KNOTS = 9
+"""Largest number of knots of a variable with an order, if its scores are replaced by hats."""
+RAREST = 0.01
+"""Smallest weight of a hat in polynomials."""
 LEAST = 1e-6
 """Smallest share of a level of a variable, and smallest variance."""
 
@@ -27,6 +32,8 @@ class Function:
     """(levels,) index of the values of each level."""
     values: Array
     """(codes, k) values of k functions."""
+    hats: bool = False
+    """True if they are hats."""
 
     @property
     def squared(self) -> Function:
@@ -55,6 +62,8 @@ class Variable:
     """(places,) scores of the places, from -STEPS to STEPS; None for categories without an order."""
     shares: Array
     """(levels,) shares of the levels of the column."""
+    knots: tuple[int, ...] = ()
+    """Places whose hats replace the scores; none if the scores are used."""
 
     @property
     def ordered(self) -> bool:
@@ -62,14 +71,34 @@ class Variable:
         return self.scores is not None
 
     @property
+    def scored(self) -> bool:
+        """True if its indicators are scores."""
+        return self.ordered and not self.knots
+
+    @property
     def complete(self) -> bool:
-        """True if each row has one of its categories."""
-        return not self.ordered and bool((self.places >= 0).all())
+        """True if the indicators of each row add up to the largest one."""
+        return not self.scored and bool((self.places >= 0).all())
 
     @functools.cached_property
     def own(self) -> Array:
         """Shares of its places among the values that have one."""
         return shares_among(self.places, self.shares)
+
+    @property
+    def mean(self) -> Array:
+        """Means (a,) of its indicators, relative to the largest one."""
+        return np.asarray(self.shares @ self.indicators / self.largest)
+
+    @functools.cached_property
+    def basis(self) -> Array:
+        """Coefficients (a, a) of orthonormal polynomials of hats, the lowest degree first; other indicators stay as they are."""
+        if not self.knots:
+            return np.eye(self.indicators.shape[1])
+        weights = np.maximum(self.own @ self._of_places / STEPS, RAREST)
+        ranks = (np.cumsum(weights) - weights / 2) / weights.sum()
+        root = np.sqrt(weights / weights.sum())[:, None]
+        return np.asarray(np.linalg.qr(root * np.polynomial.legendre.legvander(2 * ranks - 1, len(weights) - 1))[0] / root)
 
     @property
     def largest(self) -> int:
@@ -78,10 +107,14 @@ class Variable:
 
     @functools.cached_property
     def indicators(self) -> Integers:
-        """Scores (levels, 1) of the levels of the column, or indicators (levels, places) of categories; 0 where it has none."""
-        if self.scores is not None:
-            return np.where(self.places < 0, 0, self.scores[self.places])[:, None]
-        return np.asarray(self.places[:, None] == np.arange(len(self.own)), dtype=np.int64)
+        """Scores (levels, 1), hats (levels, knots), or indicators of categories (levels, places); 0 where there is no place."""
+        return np.where(self.places[:, None] < 0, 0, self._of_places[self.places])
+
+    @functools.cached_property
+    def _of_places(self) -> Integers:
+        if self.scored:
+            return np.asarray(self.scores)[:, None]
+        return hats(len(self.own), self.knots) if self.knots else np.eye(len(self.own), dtype=np.int64)
 
     @functools.cached_property
     def distinct(self) -> tuple[Integers, Integers]:
@@ -93,14 +126,21 @@ class Variable:
     def function(self) -> Function:
         """Indicators as numbers of at most 1."""
         values, codes = self.distinct
-        return Function(self.column, codes, values / self.largest)
+        return Function(self.column, codes, values / self.largest, bool(self.knots))
 
     @property
     def spread(self) -> float:
         """Standard deviation of its values among the rows that have one, times their share.
 
         That of categories is the one with which noise has its average effect: a rare category is affected more, by fewer rows.
+        That of hats is the one with which noise has its effect on the correlation.
         """
+        if self.knots:
+            places, knots = np.arange(len(self.own)), np.array(self.knots)
+            mean = self.own @ places
+            deviation = math.sqrt(max(float(self.own @ (places - mean) ** 2), LEAST))
+            total = max(float(self.shares[self.places >= 0].sum()), LEAST)
+            return total * deviation / math.sqrt(float(((knots - mean) ** 2).sum()))
         there = self.function.shares(np.where(self.places >= 0, self.shares, 0.0))
         total = max(float(there.sum()), LEAST)
         variances = self.function.squared.values.T @ there / total - (self.function.values.T @ there / total) ** 2
@@ -130,6 +170,34 @@ def scores_of(positions: Array, shares: Array) -> Integers:
     return np.asarray(np.rint(STEPS * centred / largest), dtype=np.int64)
 
 
+def knots_of(shares: Array, number: int) -> tuple[int, ...]:
+    """Choose knots: the first and the last place, and between them those that divide the cube roots of shares (places,) evenly.
+
+    The roots are a compromise: knots at even positions would leave frequent values without any, and those at quantiles the tails.
+    """
+    last = len(shares) - 1
+    number = min(number, last + 1)
+    if number < 2:
+        return ()
+    density = np.cbrt(shares)
+    middle = (np.cumsum(density) - density / 2) / density.sum()
+    even = np.searchsorted(middle, np.arange(1, number - 1) / (number - 1))
+    knots = [0]
+    for k, place in enumerate(even, start=1):
+        knots.append(min(max(int(place), knots[-1] + 1), last - (number - 1 - k)))
+    return (*knots, last)
+
+
+def hats(number: int, knots: tuple[int, ...]) -> Integers:
+    """Return hats (number, knots): each is STEPS at its knot and falls linearly to 0 at the next ones; they add up to STEPS."""
+    values = np.zeros((number, len(knots)), dtype=np.int64)
+    for k, (left, right) in enumerate(itertools.pairwise(knots)):
+        between = np.arange(left, right + 1)
+        rising = (2 * STEPS * (between - left) + (right - left)) // (2 * (right - left))
+        values[between, k], values[between, k + 1] = STEPS - rising, rising
+    return values
+
+
 def recentred(scores: Integers, mean: float) -> Integers:
     """Subtract a mean from scores (places,), and cut the differences at STEPS.
 
@@ -139,7 +207,9 @@ def recentred(scores: Integers, mean: float) -> Integers:
 
 
 def products(first: Variable, second: Variable, places: Integers, others: Integers) -> Integers:
-    """Sum the products (a, b) of the indicators of two variables over the rows; a row contributes to at most one of the sums.
+    """Sum the products (a, b) of the indicators of two variables over the rows.
+
+    The absolute contributions of a row add up to at most the product of both largest indicators.
 
     Args:
         first: one variable.
