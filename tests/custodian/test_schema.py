@@ -63,7 +63,9 @@ def test_columns_that_contradict_their_type_are_refused(column):
 
 def test_whole_numbers_have_no_decimal_places():
     assert Column(type="number", lower=0, upper=1, decimals=3).places == 3
-    assert Column(type="whole", lower=0, upper=1, decimals=3).places == 0
+    assert Column(type="whole", lower=0, upper=1).places == 0
+    with pytest.raises(ValueError, match="decimals are for columns of type number only"):
+        Column(type="whole", lower=0, upper=1, decimals=3)
 
 
 @pytest.mark.parametrize("changes", [

@@ -468,6 +468,7 @@ def test_impossible_analyses_are_refused(changes, part):
 
 @pytest.mark.parametrize("changes", [
     {"means": ["age", "age"]}, {"quantiles": [0.5, 0.5]}, {"regressions": [{"predictors": ["age", "age"]}]},
+    {"regressions": [{"predictors": ["age"]}] * 2}, {"shares": [{"column": "income", "value": 0}] * 2},
 ])  # fmt: skip
 def test_an_analysis_is_declared_once(changes):
     with pytest.raises(ValueError, match="each entry once"):

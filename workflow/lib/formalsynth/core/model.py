@@ -82,8 +82,8 @@ def _as_text(value: Any) -> Any:
 
 
 def each_once(values: list[Any]) -> list[Any]:
-    """Check that values are unique."""
-    if len(set(values)) < len(values):
+    """Check that values, which may be sections, are unique."""
+    if len({repr(value) for value in values}) < len(values):
         raise ValueError("Input should have each entry once")
     return values
 

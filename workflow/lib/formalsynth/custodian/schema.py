@@ -125,6 +125,8 @@ class Column(Model):
             raise ValueError(f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}")
         if (self.scale == "signed_log") != (self.unit is not None):
             raise ValueError("unit has to be given for scale: signed_log, and only for it")
+        if self.decimals and self.type != "number":
+            raise ValueError("decimals are for columns of type number only")
         if self.ordered and self.type != "category":
             raise ValueError("ordered is for categories only: numbers have an order")
         if self.own_zero and (self.lower is None or self.lower > 0 or self.upper is None or self.upper <= 0):
@@ -378,11 +380,15 @@ class Analyses(Model):
     means: Annotated[list[Name], AfterValidator(each_once)] = Field(
         default_factory=list, description="Columns of numbers whose means are compared."
     )
-    shares: list[Share] = Field(default_factory=list, description="Shares of rows that are compared.")
+    shares: Annotated[list[Share], AfterValidator(each_once)] = Field(
+        default_factory=list, description="Shares of rows that are compared."
+    )
     quantiles: Annotated[list[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(each_once)] = Field(
         default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
     )
-    regressions: list[Regression] = Field(default_factory=list, description="Linear regressions that are compared.")
+    regressions: Annotated[list[Regression], AfterValidator(each_once)] = Field(
+        default_factory=list, description="Linear regressions that are compared."
+    )
     replicates: int = Field(200, ge=20, le=10_000, description="Number of simulated releases for the intervals of noisy tables.")
 
 
