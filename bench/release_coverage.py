@@ -56,7 +56,7 @@ def simulation(epsilon: float, replicates: int, rows: int, number: int) -> pd.Da
     parts = measured(schema, rows_of(10_000 + number, rows), epsilon, functools.partial(simulated_noise, generator, {}))
     model = Model.of(schema, parts)
     sets = [model.rows(rows, generator) for _ in range(SETS)]
-    way = Way(schema, ANALYSES.model_copy(update={"replicates": replicates}), epsilon, rows, SETS * rows)
+    way = Way(schema, ANALYSES.model_copy(update={"replicates": replicates}), epsilon, rows, SETS * rows, model.knots)
     results = analysed(way, model, sets, generator)
     return pd.DataFrame([
         {"analysis": name, "estimate": result.estimate, "bias": result.bias, "error": result.error,

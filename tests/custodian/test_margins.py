@@ -1,6 +1,7 @@
 """Distributions of single columns from noisy counts."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from formalsynth.custodian.levels import levels_of
 from formalsynth.custodian.margins import decreasing_outwards, shares_of
@@ -71,3 +72,14 @@ def test_sums_stay_and_ends_decrease_outwards(counts, variance):
         assert (np.diff(pooled[: standing[0]]) >= -1e-9).all()
     else:
         assert (pooled == noisy).all()
+
+
+def test_a_mode_in_narrow_bins_is_kept_and_adds_nothing_to_the_tail():
+    """Bins on a log scale with two decimals: those at the lower end have few values, and are narrower than others."""
+    levels = of_column(type="number", lower=0.01, upper=1e5, decimals=2, scale="log", bins=20)
+    assert levels.widths.max() > 1.5 * levels.widths.min()
+    values = np.exp(2 * np.random.default_rng(7).standard_normal(60_000)).round(2).clip(0.01, 1e5)
+    counts = np.bincount(levels.of(pd.Series(values)), minlength=len(levels)).astype(float)
+    shares = shares_of(levels, counts, 0.5, 60_000.0)
+    assert np.abs(shares * 60_000 - counts).max() < 300
+    assert shares[-4:].sum() * 60_000 < 2

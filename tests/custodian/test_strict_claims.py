@@ -208,7 +208,8 @@ def test_declarations_that_would_stop_a_release_of_noisy_tables_are_refused(stud
     incomes.declare(study, {"schema.yaml": schema, "study.yaml": written})
     with pytest.raises(ConfigError, match=words):
         read_study(read_declared(study))
-    incomes.declare(study, {"schema.yaml": {"columns.share.type": "whole"}, "study.yaml": {"synthesizers": {"Tables": TABLES}}})
+    whole = {"columns.share.type": "whole", "columns.share.decimals": 0}
+    incomes.declare(study, {"schema.yaml": whole, "study.yaml": {"synthesizers": {"Tables": TABLES}}})
     assert read_study(read_declared(study)).ids() == ["Tables"]
 
 

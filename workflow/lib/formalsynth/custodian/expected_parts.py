@@ -42,8 +42,8 @@ def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
 
 def _required(part: Part) -> tuple[object, ...]:
     """Return what the declarations require of one of the noisy tables of all columns."""
-    stated = part.scores | part.knots
-    return *(getattr(part, key) for key in KEYS), [*part.scores], {name: len(numbers) for name, numbers in stated.items()}
+    lengths = [{name: len(numbers) for name, numbers in stated.items()} for stated in (part.scores, part.knots)]
+    return *(getattr(part, key) for key in KEYS), *lengths
 
 
 def _wrong_parts(parts: tuple[Part, ...], declarations: Declarations) -> str:

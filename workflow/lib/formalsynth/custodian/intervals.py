@@ -26,7 +26,7 @@ from formalsynth.custodian.joint import Target
 from formalsynth.custodian.layout import Names
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Analyses, PublicSchema
-from formalsynth.custodian.tables import knots_for, measured
+from formalsynth.custodian.tables import measured
 from formalsynth.inference.intervals import Interval
 
 if TYPE_CHECKING:
@@ -58,16 +58,13 @@ class Way:
     """Rows of the file."""
     drawn: int
     """Rows of all sets together."""
+    knots: int
+    """Largest number of knots of the release, which has more rows than a simulated file may have."""
 
     @property
     def fraction(self) -> float:
         """Number of simulated rows as a share of the file's rows."""
         return min(1.0, LARGEST / self.rows)
-
-    @functools.cached_property
-    def knots(self) -> int:
-        """Largest number of knots of the release, which has more rows than a simulated file may have."""
-        return knots_for(self.schema, self.rows, self.epsilon)
 
     def file(self, model: Model, generator: np.random.Generator, replicate: bool = False) -> tuple[Array, Model]:
         """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers.
@@ -78,7 +75,7 @@ class Way:
             replicate: True if the model was fitted to noisy sums, which are shrunk. What the noise leaves uncertain is their
                 posterior standard deviation; shrinking them again would hide a part of it.
         """
-        rows = model.rows(round(self.rows * self.fraction), generator)
+        rows = model.rows(round(self.rows * self.fraction), generator, sample=True)
         epsilon = self.epsilon / math.sqrt(self.fraction)
         schema = self.schema.model_copy(update={"rows": len(rows)})
         noise = functools.partial(simulated_noise, generator, model.targets if replicate else {})

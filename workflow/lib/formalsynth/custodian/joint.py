@@ -24,10 +24,12 @@ Places = Mapping[str, Integers]
 """Levels (n,) of each column."""
 POOL, MOST_POOL = 10_000, 500_000
 """Smallest and largest number of rows to which strengths are fitted: half of those of the file, so errors decrease with it."""
-ROUNDS, STEPS = 3, 15
-"""Number of rounds of a fit, and largest number of steps in each. Strengths are averaged over the rounds but the first."""
-MOVES, SWEEPS = 2, 2
-"""Number of times that each column is drawn, given the others: in a round of a fit, and for rows that are asked for."""
+ROUNDS, STEPS = (3, 1), 15
+"""Number of rounds of a fit, the number of them at the start that are not averaged, and largest number of steps in each."""
+ROUNDS_OF_HATS, STEPS_OF_HATS = (5, 3), 8
+"""The same with hats: many strengths need small changes, for which the rows of the pool still suffice."""
+SWEEPS = 2
+"""Number of times that each column is drawn, given the others, in a round of a fit and for rows that are asked for."""
 MEMORY = 20
 """Number of former steps that a step takes into account."""
 FARTHEST, FARTHEST_OF_HATS = 12.0, 3.0
@@ -36,6 +38,8 @@ PENALTY = 30.0
 """Penalty of squared strengths, in units of the variances of the products, and divided by the number of rows of the pool."""
 TRUST = 5.0
 """Penalty of squared changes, divided by the same number: few or no rows of the pool say little about a combination."""
+RAKES = 5
+"""Number of times that the weights of rows are adjusted to the shares of each column."""
 SPREADS = np.geomspace(0.01, 1.0, 25)
 """Standard deviations of the parts of a mixture for the correlations of products."""
 SHRINKING = 200
@@ -81,9 +85,14 @@ class Term:
         return own.values[own.codes], factors[other.codes[places[other.column]]].T
 
     @property
+    def hats(self) -> bool:
+        """True if a function is one of hats."""
+        return self.first.hats or self.second.hats
+
+    @property
     def farthest(self) -> float:
         """Largest change of a strength in a round."""
-        return FARTHEST_OF_HATS if self.first.hats or self.second.hats else FARTHEST
+        return FARTHEST_OF_HATS if self.hats else FARTHEST
 
     @property
     def combinations(self) -> int:
@@ -141,7 +150,8 @@ class Sum:
         If the indicators of a variable add up to the same number in each row, its sums add up to a mean that its margin already
         has. What is left is noise of both, and is divided among the indicators by their means.
         """
-        table = (self.means - self.independent).reshape(self.term.shape)
+        first, second = self.first.mean * self.first.share, self.second.mean * self.second.share
+        table = self.means.reshape(self.term.shape) - np.outer(first, second)
         if self.first.complete:
             table -= np.outer(self.first.mean, table.sum(axis=0))
         if self.second.complete:
@@ -190,30 +200,46 @@ class Target:
 class Joint:
     """Distribution of the levels of all columns."""
 
+    shares: Mapping[str, Array]
+    """Shares (levels,) of each column."""
     fields: Mapping[str, Array]
-    """Log weights (levels,) of the levels of each column."""
+    """Log weights (levels,) of the levels of each column, which give it its shares."""
     terms: tuple[Term, ...]
     strengths: tuple[Array, ...]
     """Strengths of the products of each term."""
     pool: Places
     """Levels of rows with this distribution, from which drawn rows start; empty without terms."""
 
-    def drawn(self, number: int, generator: np.random.Generator) -> dict[str, Integers]:
-        """Draw the levels (number,) of each column."""
+    def drawn(self, number: int, generator: np.random.Generator, sample: bool = False) -> Places:
+        """Draw the levels (number,) of each column.
+
+        Args:
+            number: number of rows.
+            generator: source of randomness.
+            sample: True for independent rows, as in a file; otherwise, each column has its shares.
+        """
         most = _most_rows(self.fields, self.terms)
         blocks = [self._block(min(most, number - start), generator) for start in range(0, number, most)]
-        return {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
+        places = {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
+        return places if sample else raked(places, self.shares, generator)
 
     def _block(self, number: int, generator: np.random.Generator) -> Places:
         if not self.terms:
-            shares = {column: np.exp(log_weights) for column, log_weights in self.fields.items()}
-            return {column: generator.choice(len(share), number, p=share / share.sum()) for column, share in shares.items()}
+            return {column: generator.choice(len(share), number, p=share) for column, share in self.shares.items()}
         index = generator.permutation(np.resize(np.arange(len(next(iter(self.pool.values())))), number))
-        places = {column: place[index] for column, place in self.pool.items()}
+        return self.moved({column: place[index] for column, place in self.pool.items()}, generator).pool
+
+    def moved(self, pool: Places, generator: np.random.Generator) -> Joint:
+        """Move rows by Gibbs sampling, and correct the fields so that each column has its shares."""
+        fields, places = dict(self.fields), dict(pool)
         for _ in range(SWEEPS):
-            for column in places:
-                places[column] = _chosen(self.weights(column, places), generator)
-        return places
+            for column, share in self.shares.items():
+                weights = replace(self, fields=fields).weights(column, places)
+                mean = weights @ (1 / weights.sum(axis=0)) / weights.shape[1]
+                factor = np.maximum(share, LEAST) / np.maximum(mean, LEAST)
+                fields[column] = fields[column] + np.log(factor)
+                places[column] = _chosen(weights * factor[:, None].astype(np.float32), generator)
+        return replace(self, fields=fields, pool=places)
 
     def weights(self, column: str, places: Places) -> Array:
         """Compute weights (levels, n) of the levels of a column, given the others, in single precision."""
@@ -231,6 +257,29 @@ class Joint:
         return np.exp(exponents, out=exponents)
 
 
+def raked(places: Places, shares: Mapping[str, Array], generator: np.random.Generator) -> Places:
+    """Choose rows by weight so that each column has its shares: what chance and an inexact fit have changed is put right.
+
+    Weights are adjusted to one column after the other (raking; Deming and Stephan 1940, Annals of Mathematical Statistics 11,
+    427-444).
+    """
+    number = len(next(iter(places.values())))
+    weights = np.ones(number)
+    for _ in range(RAKES):
+        for column, share in shares.items():
+            there = np.bincount(places[column], weights, len(share))
+            weights = weights * (share * number / np.maximum(there, LEAST))[places[column]]
+    chosen = generator.permutation(_by_weight(weights, generator))
+    return {column: place[chosen] for column, place in places.items()}
+
+
+def _by_weight(weights: Array, generator: np.random.Generator) -> Integers:
+    """Choose rows (n,) by weight, each of them as often as its weight says, rounded up or down (systematic sampling)."""
+    points = (np.arange(len(weights)) + generator.random()) / len(weights)
+    chosen = np.searchsorted(np.cumsum(weights / weights.sum()), points, side="right")
+    return np.minimum(chosen, len(weights) - 1)
+
+
 def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float) -> Joint:
     """Fit the distribution.
 
@@ -242,16 +291,21 @@ def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
     terms = tuple(target.of_pair.term for target in targets)
     if not targets:
-        return Joint(fields, (), (), {})
+        return Joint(shares, fields, (), (), {})
     generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
     number = int(max(min(rows / 2, most), POOL))
     pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
-    joint = Joint(fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
+    joint = Joint(shares, fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
     margins = _margins([target.of_pair for target in targets])
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
     means = np.concatenate([*of_margins, *(target.means for target in targets)])
-    for step in range(ROUNDS):
-        joint = _moved(_nearer(joint, margins, means, 1 / max(step, 1), generator), shares, generator)
+    hats = any(term.hats for term in terms)
+    (rounds, first), steps = (ROUNDS_OF_HATS, STEPS_OF_HATS) if hats else (ROUNDS, STEPS)
+    for number in range(rounds):
+        share = 1 / max(number - first + 1, 1)
+        joint = _nearer(joint, margins, means, share, steps, generator)
+        joint = joint.moved(joint.pool, generator)
+        joint = replace(joint, pool=raked(joint.pool, shares, generator))
     return joint
 
 
@@ -286,20 +340,21 @@ def _margins(sums: Sequence[Sum]) -> list[Term]:
     return [Term(variable.function.with_squares if variable.scored else variable.function) for variable in variables.values()]
 
 
-def _nearer(joint: Joint, margins: Sequence[Term], target: Array, step: float, generator: np.random.Generator) -> Joint:
-    """Change the strengths so that the weighted rows of the pool have the target means, and choose rows by weight."""
+def _nearer(
+    joint: Joint, margins: Sequence[Term], target: Array, share: float, steps: int, generator: np.random.Generator
+) -> Joint:
+    """Make a share of the change with which the weighted rows of the pool have the target means, and choose rows by weight."""
     rows = _Rows.of([*margins, *joint.terms], joint.pool)
     before = np.concatenate([*(np.zeros(margin.size) for margin in margins), *joint.strengths])
-    change, number = step * _change(rows, before, target), len(rows)
-    points = (np.arange(number) + generator.random()) / number
-    chosen = np.minimum(np.searchsorted(np.cumsum(rows.weights(change)), points, side="right"), number - 1)
-    chosen = generator.permutation(chosen)
+    change = share * _change(rows, before, target, steps)
+    chosen = generator.permutation(_by_weight(rows.weights(change), generator))
     changes, fields = rows.split(change), dict(joint.fields)
     for margin, of_margin in zip(margins, changes, strict=False):
         column = margin.first.column
         fields[column] = fields[column] + margin.exponents(of_margin)[margin.first.codes]
     strengths = tuple(old + new for old, new in zip(joint.strengths, changes[len(margins) :], strict=True))
-    return Joint(fields, joint.terms, strengths, {column: place[chosen] for column, place in joint.pool.items()})
+    pool = {column: place[chosen] for column, place in joint.pool.items()}
+    return replace(joint, fields=fields, strengths=strengths, pool=pool)
 
 
 @dataclass(frozen=True)
@@ -344,7 +399,7 @@ class _Rows:
         return replace(self, terms=[term.squared for term in self.terms]).means(equal) - self.means(equal) ** 2
 
 
-def _change(rows: _Rows, before: Array, target: Array) -> Array:
+def _change(rows: _Rows, before: Array, target: Array, steps: int) -> Array:
     """Find the change of strengths that gives the weighted rows the target means, by a penalized likelihood."""
     variances = rows.variances()
     penalty, trust = PENALTY / len(rows) * variances, TRUST / len(rows)
@@ -363,22 +418,9 @@ def _change(rows: _Rows, before: Array, target: Array) -> Array:
     bounds = list(zip(-farthest, farthest, strict=True))
     start = np.zeros(len(target))
     solution = optimize.minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS, "maxcor": MEMORY}
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps, "maxcor": MEMORY}
     )
     return np.asarray(solution.x) * scale
-
-
-def _moved(joint: Joint, shares: Mapping[str, Array], generator: np.random.Generator) -> Joint:
-    """Move the rows of the pool by Gibbs sampling, and correct the fields so that each column has its shares."""
-    fields, pool = dict(joint.fields), dict(joint.pool)
-    for _ in range(MOVES):
-        for column, share in shares.items():
-            weights = replace(joint, fields=fields).weights(column, pool)
-            mean = weights @ (1 / weights.sum(axis=0)) / weights.shape[1]
-            factor = np.maximum(share, LEAST) / np.maximum(mean, LEAST)
-            fields[column] = fields[column] + np.log(factor)
-            pool[column] = _chosen(weights * factor[:, None].astype(np.float32), generator)
-    return replace(joint, fields=fields, pool=pool)
 
 
 def _chosen(weights: Array, generator: np.random.Generator) -> Integers:

@@ -107,7 +107,7 @@ def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
     has a larger weight than in Fisher scoring: otherwise, steps are too long where a count is below 0, and do not converge.
     """
     penalty, wider = _penalty(len(noisy)), np.log(widths)
-    point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)), (len(STIFFNESSES), 1))
+    point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)) - wider, (len(STIFFNESSES), 1))
     most = np.log(max(noisy.max(), 1.0) + np.sqrt(variance))
     for _ in range(STEPS):  # iterated least squares of the log densities (stiffnesses, k)
         rate = np.exp(point + wider)
@@ -115,7 +115,7 @@ def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
         weight = np.maximum(share * (rate + np.maximum(rate - noisy, 0.0) * (1 - share)), LEAST_WEIGHT)
         target = weight * point + share * (noisy - rate)
         step = linalg.solveh_banded(_banded(penalty, weight), target.ravel(), check_finite=False).reshape(point.shape) - point
-        before, point = point, np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST), most)
+        before, point = point, np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST) - wider, most - wider)
         if np.abs(point - before).max() < CLOSE:
             break
     rate = np.exp(point + wider)

@@ -17,6 +17,7 @@ from formalsynth.custodian.layout import Names, Reading
 from formalsynth.custodian.levels import Levels
 from formalsynth.custodian.margins import inside_levels
 from formalsynth.custodian.schema import PublicSchema
+from formalsynth.custodian.variables import KNOTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,8 @@ class Model:
     """Number of rows in the file, which is estimated if it is confidential."""
     targets: Mapping[Names, Target]
     """Estimated means of the products of each pair."""
+    knots: int
+    """Largest number of knots of a variable; 0 if the sums are of scores."""
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True) -> Model:
@@ -52,13 +55,20 @@ class Model:
         targets = (estimated if shrink else consistent)(noisy)
         joint = joint_of(reading.shares, targets, reading.number)
         named: dict[Names, Target] = dict(zip(reading.layout.pairs, targets, strict=True))
-        return cls(reading.layout.columns, reading.shares, joint, reading.number, named)
+        knots = KNOTS if any(variable.knots for variable in reading.variables.values()) else 0
+        return cls(reading.layout.columns, reading.shares, joint, reading.number, named, knots)
 
-    def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
-        """Draw rows."""
+    def rows(self, number: int, generator: np.random.Generator, sample: bool = False) -> pd.DataFrame:
+        """Draw rows.
+
+        Args:
+            number: number of rows.
+            generator: source of randomness.
+            sample: True for independent rows, as in a file; otherwise, levels have the shares of the model.
+        """
         import pandas as pd
 
-        places = self.joint.drawn(number, generator)
+        places = self.joint.drawn(number, generator, sample)
         return pd.DataFrame({name: self._values(name, place, generator) for name, place in places.items()})
 
     def _values(self, name: str, places: Integers, generator: np.random.Generator) -> pd.Series:

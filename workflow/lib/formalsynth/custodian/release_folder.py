@@ -100,7 +100,8 @@ def write(
         model, uses, release = Model.of(schema, crossing.tables), True, declarations.release
         frames = [model.rows(crossing.rows, generator) for _ in range(crossed.sets)]
         rows = round(model.number) if schema.hides_rows else crossing.rows
-        way = Way(schema, release.analyses, release.ceiling, rows, crossing.rows * min(crossed.sets, SETS))
+        drawn, knots = crossing.rows * min(crossed.sets, SETS), model.knots
+        way = Way(schema, release.analyses, release.ceiling, rows, drawn, knots)
         results = analysed(way, model, frames, generator)
     else:
         frames = synthetic_sets(schema, crossed, predictor, generator)

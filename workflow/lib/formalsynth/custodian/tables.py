@@ -117,18 +117,25 @@ def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part], knots: i
     """Return the name of a part whose scores or knots do not follow from the noisy numbers before them; empty if there is none.
 
     They may differ by 1 from those computed from these numbers and, for a pair, from the stated scores of its columns: the last
-    digits of another processor can cause that.
+    digits of another processor can cause that. The first and the last knot may not, and all knots increase.
     """
     read = Reading.of(schema, parts)
     for part in read.margins:
-        stated = read.stated(part.columns[0], knots)
-        if _far(part.scores | part.knots, stated["scores"] | stated["knots"]):
+        computed = read.stated(part.columns[0], knots)
+        if _far(part.scores, computed["scores"]) or _far(part.knots, computed["knots"]):
+            return part.name
+        if any(_impossible(given, computed["knots"][name]) for name, given in part.knots.items()):
             return part.name
     drawn = dict(zip(read.layout.pairs, read.sums, strict=True))
     for pair, part in drawn.items():
         if _far(part.scores, {member.name: listed(member) for member in read.scored(pair, drawn)}):
             return part.name
     return ""
+
+
+def _impossible(given: Sequence[int], computed: Sequence[int]) -> bool:
+    """Return True if knots are not increasing from the first to the last place."""
+    return bool((np.diff(given) < 1).any()) or (given[0], given[-1]) != (computed[0], computed[-1])
 
 
 def _far(given: Stated, computed: Stated) -> bool:
@@ -142,6 +149,11 @@ def check_numbers(schema: PublicSchema) -> None:
         DataError: they do, or a pair cannot.
     """
     layout = Layout(schema)
+    if inexact := [name for name, levels in layout.columns.items() if not levels.exact]:
+        raise DataError(
+            f"schema.yaml: columns: {inexact[0]}: its bins are too narrow for numbers of this size: declare fewer bins or "
+            "decimals, or distances from a common number"
+        )
     variables = layout.variables()
     constant = [name for pair in schema.pairs or [] for name in pair if len(variables[name].own) < 2]
     if constant:

@@ -21,7 +21,7 @@ from formalsynth.custodian.model import Model, level_error, pair_errors
 from formalsynth.custodian.records import made_up
 from formalsynth.custodian.report import MADE_UP, document, html_table
 from formalsynth.custodian.schema import PublicSchema, ReleaseConfig, Schema
-from formalsynth.custodian.tables import measured, no_noise
+from formalsynth.custodian.tables import knots_for, measured, no_noise
 from formalsynth.inference.intervals import NORMAL_95
 from formalsynth.runtime.private import write_private
 
@@ -109,10 +109,12 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
     """
     generator, public = np.random.default_rng(), schema.public
     population, drawn = guessed(schema, generator), rows_of(schema, config, schema.rows) * min(config.sets, SETS)
-    way, results = Way(public, config.analyses, config.ceiling, schema.rows, drawn), []
+    way, results = Way(public, config.analyses, config.ceiling, schema.rows, drawn, 0), []
     lost = {name: reason for name in names(public, config.analyses) if (reason := lost_relation(public, config.analyses, name))}
     for factor in FACTORS:
-        results.append(predicted(replace(way, epsilon=factor * config.ceiling), population, generator))
+        epsilon = factor * config.ceiling
+        knots = knots_for(public, schema.rows, epsilon)
+        results.append(predicted(replace(way, epsilon=epsilon, knots=knots), population, generator))
     parts = measured(public, made_up(schema, generator), config.ceiling)
     share, correlations = level_error(parts) / schema.rows, pair_errors(public, parts, schema.rows)
     write_private(to, _page(way, lost, results, correlations))

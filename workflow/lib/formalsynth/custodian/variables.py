@@ -86,16 +86,21 @@ class Variable:
         return shares_among(self.places, self.shares)
 
     @property
+    def share(self) -> float:
+        """Share of the rows that have a place."""
+        return float(self.shares[self.places >= 0].sum())
+
+    @property
     def mean(self) -> Array:
-        """Means (a,) of its indicators, relative to the largest one."""
-        return np.asarray(self.shares @ self.indicators / self.largest)
+        """Means (a,) of its indicators among the values that have a place, relative to the largest one."""
+        return np.asarray(self.own @ self._of_places / self.largest)
 
     @functools.cached_property
     def basis(self) -> Array:
         """Coefficients (a, a) of orthonormal polynomials of hats, the lowest degree first; other indicators stay as they are."""
         if not self.knots:
             return np.eye(self.indicators.shape[1])
-        weights = np.maximum(self.own @ self._of_places / STEPS, RAREST)
+        weights = np.maximum(self.mean, RAREST)
         ranks = (np.cumsum(weights) - weights / 2) / weights.sum()
         root = np.sqrt(weights / weights.sum())[:, None]
         return np.asarray(np.linalg.qr(root * np.polynomial.legendre.legvander(2 * ranks - 1, len(weights) - 1))[0] / root)
@@ -124,9 +129,10 @@ class Variable:
 
     @functools.cached_property
     def function(self) -> Function:
-        """Indicators as numbers of at most 1."""
+        """Indicators as numbers of at most 1; hats that each row has are centred, so their strengths hardly change a margin."""
         values, codes = self.distinct
-        return Function(self.column, codes, values / self.largest, bool(self.knots))
+        centre = self.mean if self.knots and self.complete else 0.0
+        return Function(self.column, codes, values / self.largest - centre, bool(self.knots))
 
     @property
     def spread(self) -> float:
