@@ -3,7 +3,7 @@
 The log density is that of independent columns, plus a strength times the product that each sum adds up. Of all distributions
 with these margins and sums, it has the largest entropy. Strengths have a small penalty, so correlations above 0.95 become weaker.
 They are fitted to rows that are drawn from the distribution: in each round, weights of these rows reproduce the sums (entropy
-balancing; Hainmueller 2012, Political Analysis 20, 25-46). Then rows are chosen by weight, and moved by Gibbs sampling.
+balancing; Hainmueller 2012, Political Analysis 20, 25-46). Then rows are chosen by weight, moved by Gibbs sampling, and raked.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ def raked(places: Places, shares: Mapping[str, Array], generator: np.random.Gene
 
 
 def _by_weight(weights: Array, generator: np.random.Generator) -> Integers:
-    """Choose rows (n,) by weight, each of them as often as its weight says, rounded up or down (systematic sampling)."""
+    """Choose rows (n,) by weight, each as often as its weight, rounded up or down (systematic sampling)."""
     points = (np.arange(len(weights)) + generator.random()) / len(weights)
     chosen = np.searchsorted(np.cumsum(weights / weights.sum()), points, side="right")
     return np.minimum(chosen, len(weights) - 1)
@@ -305,7 +305,6 @@ def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float
         share = 1 / max(number - first + 1, 1)
         joint = _nearer(joint, margins, means, share, steps, generator)
         joint = joint.moved(joint.pool, generator)
-        joint = replace(joint, pool=raked(joint.pool, shares, generator))
     return joint
 
 
