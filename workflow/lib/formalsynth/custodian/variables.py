@@ -145,7 +145,7 @@ class Variable:
             places, knots = np.arange(len(self.own)), np.array(self.knots)
             mean = self.own @ places
             deviation = math.sqrt(max(float(self.own @ (places - mean) ** 2), LEAST))
-            total = max(float(self.shares[self.places >= 0].sum()), LEAST)
+            total = max(self.share, LEAST)
             return total * deviation / math.sqrt(float(((knots - mean) ** 2).sum()))
         there = self.function.shares(np.where(self.places >= 0, self.shares, 0.0))
         total = max(float(there.sum()), LEAST)
