@@ -34,8 +34,8 @@ OfPart = Callable[[Sequence[int], float, float], list[int]]
 MOST_OF_PAIR, MOST_VALUES, PER_PART = 10_000, 40_000, 25
 """Largest number of noisy numbers of a pair, largest number of values of a crossing, and values that describe a part of it."""
 MOST_NOISE, MOST_OF_HATS, ROWS_OF_HATS = 0.003, 3000, 50
-"""Largest standard error of a correlation from the noise of hats, largest number of noisy numbers of pairs with hats, and
-smallest number of rows for each: otherwise, scores are more precise."""
+"""Largest noise of a share of rows times the number of knots (roughly the standard error of a correlation), largest number of
+noisy numbers of pairs with hats, and smallest number of rows for each: otherwise, scores are more precise."""
 
 
 def measured(
