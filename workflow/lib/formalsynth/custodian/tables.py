@@ -149,7 +149,9 @@ def check_numbers(schema: PublicSchema) -> None:
         DataError: they do, or a pair cannot.
     """
     layout = Layout(schema)
-    if inexact := [name for name, levels in layout.columns.items() if not levels.exact]:
+    with np.errstate(all="ignore"):
+        inexact = [name for name, levels in layout.columns.items() if not levels.exact]
+    if inexact:
         raise DataError(
             f"schema.yaml: columns: {inexact[0]}: its bins are too narrow for numbers of this size: declare fewer bins or "
             "decimals, or distances from a common number"
