@@ -136,13 +136,17 @@ class Reading:
         """Return variables with the scores or knots that follow from the shares, whatever the margins state."""
         return self.layout.variables(self.shares, knots)
 
-    def stated(self, column: str, knots: int) -> dict[str, dict[str, tuple[int, ...]]]:
-        """Return the computed scores and knots of the variables of a column that have an order."""
-        of_column = [variable for variable in self.computed(knots).values() if variable.column == column]
-        return {
-            "scores": {variable.name: listed(variable) for variable in of_column if variable.scored},
-            "knots": {variable.name: variable.knots for variable in of_column if variable.knots},
+    def stated(self, knots: int) -> dict[str, dict[str, dict[str, tuple[int, ...]]]]:
+        """Return the computed scores and knots of the variables with an order, by column."""
+        stated: dict[str, dict[str, dict[str, tuple[int, ...]]]] = {
+            name: {"scores": {}, "knots": {}} for name in self.layout.columns
         }
+        for variable in self.computed(knots).values():
+            if variable.scored:
+                stated[variable.column]["scores"][variable.name] = listed(variable)
+            elif variable.knots:
+                stated[variable.column]["knots"][variable.name] = variable.knots
+        return stated
 
     def of_pairs(self) -> Iterator[tuple[Variable, Variable, Part]]:
         """Yield the variables of each pair, with the scores that its sums are made of, and its part."""
@@ -173,8 +177,8 @@ class Reading:
         there, sums, scores = amount.places >= 0, part.counts.ravel(), _stated(kind, part).scores
         above = kind.places[there][0]
         total = sums[above] if scores is None else sums[0] / (scores[above] - scores[1 - above])
-        share = amount.shares[there].sum() * variable.shares[variable.places >= 0].sum()
-        return replace(variable, scores=recentred(variable.scores, total / max(share * self.number, 1.0)))
+        rows = amount.share * variable.share * self.number
+        return replace(variable, scores=recentred(variable.scores, total / max(rows, 1.0)))
 
 
 def listed(variable: Variable) -> tuple[int, ...]:

@@ -66,7 +66,8 @@ def measured(
         return tuple(margins)
     computed = Reading(layout, margins)
     number = knots_for(schema, computed.number, epsilon) if knots is None else knots
-    read = Reading(layout, [part.model_copy(update=computed.stated(part.columns[0], number)) for part in margins])
+    stated = computed.stated(number)
+    read = Reading(layout, [part.model_copy(update=stated[part.columns[0]]) for part in margins])
     of_pair = epsilon * (1 - share) / len(pairs)
     drawn = dict[Pair, Part]()
     for pair in pairs:
@@ -120,8 +121,9 @@ def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part], knots: i
     digits of another processor can cause that. The first and the last knot may not, and all knots increase.
     """
     read = Reading.of(schema, parts)
+    stated = read.stated(knots)
     for part in read.margins:
-        computed = read.stated(part.columns[0], knots)
+        computed = stated[part.columns[0]]
         if _far(part.scores, computed["scores"]) or _far(part.knots, computed["knots"]):
             return part.name
         if any(_impossible(given, computed["knots"][name]) for name, given in part.knots.items()):
