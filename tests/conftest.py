@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from formalsynth.core.registry import forget_own
 from hypothesis import settings
 from stand_in_data import accept, is_stand_in, stand_in_folder
 
@@ -141,6 +142,13 @@ def as_before():
         os.environ.pop("TMPDIR", None)
     else:
         os.environ["TMPDIR"] = folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_own_code_stays():
+    """Files of own code and data that the tests of a file register, which the next file's tests on this worker must not see."""
+    yield
+    forget_own()
 
 
 @pytest.fixture(autouse=True)
