@@ -17,6 +17,7 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian import intervals, layout, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
+from formalsynth.custodian.check import drawn_again
 from formalsynth.custodian.crossing import Part, read_crossing
 from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
@@ -259,13 +260,34 @@ def study(tmp_path, monkeypatch):
     return households.declared_study()
 
 
-def test_numbers_that_are_at_one_end_of_their_bins_are_named(study, capsys):
-    named = "hours: noisy tables draw values anywhere in their bins, which would change its mean by -"
+def test_estimates_that_bins_change_are_named(study, capsys):
+    named = "mean of hours: noisy tables draw values anywhere in their bins, which would change it by -"
     assert main(["check", "studies/households"]) == 0
     assert named not in capsys.readouterr().out
     households.workers(4000, 1).to_csv("households.csv", index=False)  # most hours are multiples of five
     assert main(["check", "studies/households"]) == 0
     assert named in capsys.readouterr().out
+    rows = households.households(4000, 1)
+    rows.loc[:1500, "income"] = "30001"  # just above the threshold of a declared share, and inside a bin
+    rows.to_csv("households.csv", index=False)
+    assert main(["check", "studies/households"]) == 0
+    assert "share of income above 30000: noisy tables draw" in capsys.readouterr().out
+    (study / "release.yaml").write_text("analyses: [")  # means are compared, whatever the state of release.yaml
+    households.workers(4000, 1).to_csv("households.csv", index=False)
+    assert main(["check", "studies/households"]) == 0
+    assert named in capsys.readouterr().out
+
+
+def test_numbers_that_are_drawn_again_stay_in_their_bins():
+    rows, columns = typed(households.households(4000, 1)), a_schema().columns
+    for name in ("age", "weight", "income", "hours"):
+        column, values = columns[name], rows[name]
+        again = drawn_again(column, values)
+        assert np.array_equal(levels_of(column).of(again), levels_of(column).of(values))
+        assert np.array_equal(again.isna(), values.isna())
+        if name == "income":
+            assert (again != values).mean() > 0.5
+    assert drawn_again(columns["income"], pd.Series([np.nan, np.nan])).isna().all()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.text import DataError
+from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import overlapping
 from formalsynth.custodian.levels import levels_of
 from formalsynth.custodian.margins import inside_levels
 from formalsynth.custodian.rows import CheckResult, check_file
-from formalsynth.custodian.schema import RELEASE, Column, Declared, Schema, read_release
+from formalsynth.custodian.schema import RELEASE, Analyses, Column, Declared, read_draft, read_release
 from formalsynth.custodian.sources import source
 from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.private import private_folder, write_private
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
 """Beginning of a cell that spreadsheets evaluate as a formula; a number with a sign does not match."""
-SHIFTED, GRID = 3.0, 16
-"""Standard errors by which drawing inside bins may change a mean, and number of points in a bin to find that."""
+SHIFTED = 1.0
+"""Standard errors by which drawing inside bins may change an estimate."""
+MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
 VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
 
 
@@ -42,7 +43,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     path = declared.folder / VIOLATIONS
     private_folder(path.parent)
     path.unlink(missing_ok=True)
-    warnings = [*checked.warnings, *_heaped_columns(declared.schema, checked.table)]
+    warnings = [*checked.warnings, *_binned(declared, checked.table)]
     lines = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or warnings else []
     if checked.violations:
         cases = checked.cases.assign(**{name: checked.cases[name].map(_harmless) for name in ("column", "value")})
@@ -55,28 +56,48 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     return checked, [*lines, f"The file matches the schema. Next: formalsynth plan {declared.folder}"]
 
 
-def _heaped_columns(schema: Schema, table: pd.DataFrame | None) -> Iterator[str]:
-    for name, column in schema.released.items():
-        if table is not None and column.type != "category" and column.release != "as_is":
-            yield from _heaped(name, column, table[name])
+def _binned(declared: Declared, table: pd.DataFrame | None) -> Iterator[str]:
+    """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
+    schema = declared.schema
+    numbers = {
+        name: column for name, column in schema.released.items() if column.type != "category" and column.release != "as_is"
+    }
+    if table is None or not numbers:
+        return
+    analyses = _analyses(declared).model_copy(update={"means": list(numbers)})
+    drawn = table.assign(**{name: drawn_again(column, table[name]) for name, column in numbers.items()})
+    after = estimates(schema, analyses, drawn)
+    for name, (value, error) in estimates(schema, analyses, table).items():
+        shift = after[name][0] - value
+        if abs(shift) > SHIFTED * error:
+            change, spread = (float(f"{number:.2g}") for number in (shift, error))
+            yield (
+                f"{name}: noisy tables draw values anywhere in their bins, which would change it by {change:+g} "
+                f"(standard error: {spread:g}). {MORE_BINS}"
+            )
 
 
-def _heaped(name: str, column: Column, values: pd.Series) -> Iterator[str]:
-    """Warn about a column of numbers whose mean would change if it were drawn from the counts of its bins, without noise."""
+def _analyses(declared: Declared) -> Analyses:
+    """Return the declared analyses; none if they are missing or invalid."""
+    try:
+        analyses = read_draft(declared.folder).analyses
+        check_analyses(declared.schema.public, analyses)
+    except (ConfigError, DataError):
+        return Analyses(quantiles=[])
+    return analyses
+
+
+def drawn_again(column: Column, values: pd.Series) -> pd.Series:
+    """Draw numbers again in their bins, whose counts stay the same; each part of a bin gets its share of the values."""
     levels = levels_of(column)
     places = levels.of(values)
-    numbers = values.to_numpy(dtype=float)[places >= 0]
-    if len(numbers) < 2:
-        return
-    counts = np.bincount(places[places >= 0], minlength=len(levels))
-    grid, within = np.repeat(np.arange(len(levels)), GRID), np.tile((np.arange(GRID) + 0.5) / GRID, len(levels))
-    drawn = levels.values(grid, inside_levels(levels, counts / counts.sum(), grid, within))
-    shift, error = np.average(drawn, weights=counts[grid]) - numbers.mean(), numbers.std() / math.sqrt(len(numbers))
-    if abs(shift) > SHIFTED * error:
-        yield (
-            f"{name}: noisy tables draw values anywhere in their bins, which would change its mean by {shift:+.2g}: frequent "
-            "values are at one end of their bins. Declare a bin for each value, or bounds for which they are in the middle."
-        )
+    there = np.flatnonzero(places >= 0)
+    order = there[np.lexsort((np.random.default_rng(0).random(len(there)), places[there]))]
+    place, counts = places[order], np.bincount(places[there], minlength=len(levels))
+    within = (np.arange(len(order)) - (np.cumsum(counts) - counts)[place] + 0.5) / counts[place]
+    drawn = np.full(len(values), np.nan)
+    drawn[order] = levels.values(place, inside_levels(levels, counts / max(counts.sum(), 1), place, within))
+    return values.astype(float).where(places < 0, drawn)
 
 
 def release_problems(declared: Declared) -> list[str]:
