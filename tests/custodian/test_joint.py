@@ -51,6 +51,16 @@ def test_without_pairs_columns_are_independent_and_have_their_shares():
     assert abs(correlation(drawn, "a", "b")) < 0.01
 
 
+def test_a_simulation_has_the_penalty_of_the_file_that_is_released():
+    """Penalties decrease with the number of rows, so a smaller one is less in the way of a strong relation."""
+    levels = normal_levels(np.array([[1, 0.97], [0.97, 1]]))
+    variables = [a_variable(name, np.full(12, 1 / 12), True) for name in "ab"]
+    shares, targets = {name: np.full(12, 1 / 12) for name in "ab"}, estimated(sums_of(variables, levels, [(0, 1)]))
+    alone, same, larger = (joint_of(shares, targets, 20_000, released).strengths[0] for released in (None, 20_000, 2_000_000))
+    assert same == alone
+    assert larger[0] > 1.1 * alone[0]
+
+
 def test_a_chain_of_strong_relations_is_kept_and_the_ends_are_independent_given_the_middle():
     """The pair of the ends is not measured: 0.9 * 0.8 follows."""
     truth = np.array([[1, 0.9, 0.72], [0.9, 1, 0.8], [0.72, 0.8, 1]])

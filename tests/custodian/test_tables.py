@@ -357,6 +357,8 @@ def test_simulated_errors_are_those_of_releases(monkeypatch):
     monkeypatch.setattr(intervals, "LARGEST", 400)
     assert way.fraction == 0.4
     assert way.errors(models[0], 30, generator)[1] == pytest.approx(error, rel=0.7)
+    monkeypatch.setattr(intervals, "LARGEST_OF_HATS", 800)
+    assert dataclasses.replace(way, knots=9).fraction == 0.8
 
 
 def test_sums_are_read_with_the_scores_that_crossed():

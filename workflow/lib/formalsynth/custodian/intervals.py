@@ -32,8 +32,8 @@ from formalsynth.inference.intervals import Interval
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 20_000
-"""Maximum number of rows of a simulated file."""
+LARGEST, LARGEST_OF_HATS = 20_000, 50_000
+"""Maximum number of rows of a simulated file, and the same for hats, whose fits to fewer rows vary too little."""
 TASK = "Simulating a release for the intervals,"
 """Start of lines that report progress."""
 SETS = 5
@@ -64,7 +64,7 @@ class Way:
     @property
     def fraction(self) -> float:
         """Number of simulated rows as a share of the file's rows."""
-        return min(1.0, LARGEST / self.rows)
+        return min(1.0, (LARGEST_OF_HATS if self.knots else LARGEST) / self.rows)
 
     def file(self, model: Model, generator: np.random.Generator, replicate: bool = False) -> tuple[Array, Model]:
         """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers.
@@ -80,7 +80,7 @@ class Way:
         schema = self.schema.model_copy(update={"rows": len(rows)})
         noise = functools.partial(simulated_noise, generator, model.targets if replicate else {})
         parts = measured(schema, rows, epsilon, noise, self.knots)
-        return values(schema, self.analyses, rows), Model.of(schema, parts, shrink=not replicate)
+        return values(schema, self.analyses, rows), Model.of(schema, parts, not replicate, self.rows)
 
     def released(self, model: Model, generator: np.random.Generator) -> Array:
         """Return estimates (analyses,) from synthetic sets."""

@@ -280,20 +280,22 @@ def _by_weight(weights: Array, generator: np.random.Generator) -> Integers:
     return np.minimum(chosen, len(weights) - 1)
 
 
-def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float) -> Joint:
+def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float, released: float | None = None) -> Joint:
     """Fit the distribution.
 
     Args:
         shares: shares (levels,) of each column.
         targets: means for pairs.
         rows: rows of the file.
+        released: rows of the file that is released, if this one simulates it with fewer: penalties are those of its fit, since
+            larger ones would hide a part of the noise. By default, ``rows``.
     """
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
     terms = tuple(target.of_pair.term for target in targets)
     if not targets:
         return Joint(shares, fields, (), (), {})
     generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
-    number = int(max(min(rows / 2, most), POOL))
+    number, penalized = (int(max(min(of_file / 2, most), POOL)) for of_file in (rows, released or rows))
     pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
     joint = Joint(shares, fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
     margins = _margins([target.of_pair for target in targets])
@@ -301,9 +303,9 @@ def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float
     means = np.concatenate([*of_margins, *(target.means for target in targets)])
     hats = any(term.hats for term in terms)
     (rounds, first), steps = (ROUNDS_OF_HATS, STEPS_OF_HATS) if hats else (ROUNDS, STEPS)
-    for number in range(rounds):
-        share = 1 / max(number - first + 1, 1)
-        joint = _nearer(joint, margins, means, share, steps, generator)
+    fit = _Fit(margins, means, steps, penalized)
+    for done in range(rounds):
+        joint = fit.nearer(joint, 1 / max(done - first + 1, 1), generator)
         joint = joint.moved(joint.pool, generator)
     return joint
 
@@ -337,23 +339,6 @@ def _margins(sums: Sequence[Sum]) -> list[Term]:
     """List functions of single columns whose means stay: indicators, scores and their squares."""
     variables = {variable.name: variable for of_pair in sums for variable in (of_pair.first, of_pair.second)}
     return [Term(variable.function.with_squares if variable.scored else variable.function) for variable in variables.values()]
-
-
-def _nearer(
-    joint: Joint, margins: Sequence[Term], target: Array, share: float, steps: int, generator: np.random.Generator
-) -> Joint:
-    """Make a share of the change with which the weighted rows of the pool have the target means, and choose rows by weight."""
-    rows = _Rows.of([*margins, *joint.terms], joint.pool)
-    before = np.concatenate([*(np.zeros(margin.size) for margin in margins), *joint.strengths])
-    change = share * _change(rows, before, target, steps)
-    chosen = generator.permutation(_by_weight(rows.weights(change), generator))
-    changes, fields = rows.split(change), dict(joint.fields)
-    for margin, of_margin in zip(margins, changes, strict=False):
-        column = margin.first.column
-        fields[column] = fields[column] + margin.exponents(of_margin)[margin.first.codes]
-    strengths = tuple(old + new for old, new in zip(joint.strengths, changes[len(margins) :], strict=True))
-    pool = {column: place[chosen] for column, place in joint.pool.items()}
-    return replace(joint, fields=fields, strengths=strengths, pool=pool)
 
 
 @dataclass(frozen=True)
@@ -398,28 +383,54 @@ class _Rows:
         return replace(self, terms=[term.squared for term in self.terms]).means(equal) - self.means(equal) ** 2
 
 
-def _change(rows: _Rows, before: Array, target: Array, steps: int) -> Array:
-    """Find the change of strengths that gives the weighted rows the target means, by a penalized likelihood."""
-    variances = rows.variances()
-    penalty, trust = PENALTY / len(rows) * variances, TRUST / len(rows)
-    scale = 1 / np.sqrt(variances + trust)
+@dataclass(frozen=True)
+class _Fit:
+    """Round of a fit, which changes strengths and chooses rows."""
 
-    def loss(scaled: Array) -> tuple[float, Array]:
-        change = scaled * scale
-        exponents = rows.exponents(change)
-        most = exponents.max()
-        weights = np.exp(exponents - most)
-        total, after = weights.sum(), before + change
-        value = most + np.log(total) - target @ change + penalty @ after**2 / 2 + trust * (change @ change) / 2
-        return float(value), (rows.means(weights / total) - target + penalty * after + trust * change) * scale
+    margins: Sequence[Term]
+    means: Array
+    """(k,) means that the products of margins and terms have in the end."""
+    steps: int
+    """Largest number of steps."""
+    penalized: int
+    """Number of rows for which penalties are made."""
 
-    farthest = np.concatenate([np.full(term.size, term.farthest) for term in rows.terms]) / scale
-    bounds = list(zip(-farthest, farthest, strict=True))
-    start = np.zeros(len(target))
-    solution = optimize.minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps, "maxcor": MEMORY}
-    )
-    return np.asarray(solution.x) * scale
+    def nearer(self, joint: Joint, share: float, generator: np.random.Generator) -> Joint:
+        """Make a share of the change with which the weighted rows of the pool have the means, and choose rows by weight."""
+        rows = _Rows.of([*self.margins, *joint.terms], joint.pool)
+        before = np.concatenate([*(np.zeros(margin.size) for margin in self.margins), *joint.strengths])
+        change = share * self._change(rows, before)
+        chosen = generator.permutation(_by_weight(rows.weights(change), generator))
+        changes, fields = rows.split(change), dict(joint.fields)
+        for margin, of_margin in zip(self.margins, changes, strict=False):
+            column = margin.first.column
+            fields[column] = fields[column] + margin.exponents(of_margin)[margin.first.codes]
+        strengths = tuple(old + new for old, new in zip(joint.strengths, changes[len(self.margins) :], strict=True))
+        pool = {column: place[chosen] for column, place in joint.pool.items()}
+        return replace(joint, fields=fields, strengths=strengths, pool=pool)
+
+    def _change(self, rows: _Rows, before: Array) -> Array:
+        """Find the change of strengths that gives the weighted rows the means, by a penalized likelihood."""
+        variances = rows.variances()
+        penalty, trust = PENALTY / self.penalized * variances, TRUST / self.penalized
+        scale = 1 / np.sqrt(variances + trust)
+
+        def loss(scaled: Array) -> tuple[float, Array]:
+            change = scaled * scale
+            exponents = rows.exponents(change)
+            most = exponents.max()
+            weights = np.exp(exponents - most)
+            total, after = weights.sum(), before + change
+            value = most + np.log(total) - self.means @ change + penalty @ after**2 / 2 + trust * (change @ change) / 2
+            return float(value), (rows.means(weights / total) - self.means + penalty * after + trust * change) * scale
+
+        farthest = np.concatenate([np.full(term.size, term.farthest) for term in rows.terms]) / scale
+        bounds = list(zip(-farthest, farthest, strict=True))
+        start = np.zeros(len(before))
+        solution = optimize.minimize(
+            loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": self.steps, "maxcor": MEMORY}
+        )
+        return np.asarray(solution.x) * scale
 
 
 def _chosen(weights: Array, generator: np.random.Generator) -> Integers:

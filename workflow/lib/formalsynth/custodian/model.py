@@ -39,13 +39,14 @@ class Model:
     """Largest number of knots of a variable; 0 if the sums are of scores."""
 
     @classmethod
-    def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True) -> Model:
+    def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True, released: float | None = None) -> Model:
         """Fit the model to noisy parts.
 
         Args:
             schema: declarations.
             parts: noisy parts.
             shrink: False if the sums are not shrunk towards independent columns, for simulations.
+            released: rows of the file that is released, for simulations; by default, those of the parts.
         """
         reading = Reading.of(schema, parts)
         noisy = [
@@ -53,7 +54,7 @@ class Model:
             for first, second, part in reading.of_pairs()
         ]
         targets = (estimated if shrink else consistent)(noisy)
-        joint = joint_of(reading.shares, targets, reading.number)
+        joint = joint_of(reading.shares, targets, reading.number, released)
         named: dict[Names, Target] = dict(zip(reading.layout.pairs, targets, strict=True))
         knots = KNOTS if any(variable.knots for variable in reading.variables.values()) else 0
         return cls(reading.layout.columns, reading.shares, joint, reading.number, named, knots)
