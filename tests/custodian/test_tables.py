@@ -332,6 +332,10 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert low < 24_000 < high  # of the population
     assert f"| mean of income | {estimate:g} | {error:g} | {low:g} to {high:g} |" in readme
     assert combine([3.0, 5.0], "mean of size") == (4.0, None, None)
+    share = "share of income equal to 0"
+    assert combine([0.0, 0.0], share)[2][0] == 0.0  # no share is below 0 or above 1
+    assert combine([1.0, 1.0], share)[2][1] == 1.0
+    assert "A file of more than 20,000 rows is simulated with so many" in " ".join((folder / "combine.py").read_text().split())
 
 
 WAY = {"age": households.COLUMNS["age"], "sex": households.COLUMNS["sex"], "income": households.COLUMNS["income"]}

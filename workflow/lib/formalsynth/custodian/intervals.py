@@ -131,13 +131,15 @@ class Analysed:
     error: float
     quantile: float
     """Quantile of Student's t for a 95 % interval."""
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    """Limits of the possible values, at which the interval ends."""
     reason: str = ""
     """Reason why there is no interval; empty if there is one."""
 
     @property
     def interval(self) -> Interval | None:
         """95 % interval for the population from which the file is a random sample."""
-        return None if self.reason else Interval(self.estimate - self.bias, self.error, self.quantile)
+        return None if self.reason else Interval(self.estimate - self.bias, self.error, self.quantile, self.limits)
 
 
 def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np.random.Generator) -> dict[str, Analysed]:
@@ -154,7 +156,7 @@ def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np
     quantile = round(float(stdtrit(way.analyses.replicates - 1, 0.975)), 6)
     results = {}
     for k, name in enumerate(names(way.schema, way.analyses)):
-        result = Analysed(float(estimate[k]), _as_published(bias[k]), _as_published(error[k]), quantile)
+        result = Analysed(float(estimate[k]), _as_published(bias[k]), _as_published(error[k]), quantile, _limits(way, name))
         results[name] = replace(result, reason=_reason(way, name, result))
     return results
 
@@ -169,7 +171,7 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
         return "in some simulations, it has too few rows"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than the noise can explain"
-    corrected, (low, high) = result.estimate - result.bias, _limits(way, name)
+    corrected, (low, high) = result.estimate - result.bias, result.limits
     if not low <= corrected <= high or (name in _quantiles(way) and abs(result.bias) > abs(result.estimate) / 2):
         return "too few rows for the noise"
     return lost_relation(way.schema, way.analyses, name)

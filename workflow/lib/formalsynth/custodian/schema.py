@@ -89,7 +89,7 @@ class Column(Model):
         description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0, and signed_log, for "
         "amounts of both signs, a unit.",
     )
-    unit: Annotated[float, Field(ge=1 / LARGEST, le=LARGEST)] | None = Field(
+    unit: Annotated[float, Field(ge=1e-9, le=LARGEST)] | None = Field(
         None, description="Amount around 0 within which signed_log is linear."
     )
     bins: int = Field(10, ge=1, le=1000, description="Number of bins, if a column of numbers is synthesized.")

@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
-from formalsynth.custodian.intervals import Analysed
+from formalsynth.custodian.intervals import LARGEST, LARGEST_OF_HATS, Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.model import level_error, pair_errors
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
@@ -87,6 +87,11 @@ class ReleaseFacts:
     def interval_quantile(self) -> float:
         """Quantile of Student's t for the intervals of declared analyses."""
         return next(iter(self.results.values())).quantile
+
+    @property
+    def simulated(self) -> int:
+        """Largest number of rows of the files that are simulated for the intervals."""
+        return LARGEST_OF_HATS if any(part.knots for part in self.crossing.tables) else LARGEST
 
     @property
     def files(self) -> list[str]:

@@ -34,16 +34,18 @@ class Interval:
     """Standard error."""
     quantile: float = NORMAL_95
     """Distance of the ends from the estimate, in standard errors."""
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    """Limits of the possible values, at which the interval ends."""
 
     @property
     def low(self) -> float:
         """Lower end."""
-        return self.estimate - self.quantile * self.error
+        return max(self.estimate - self.quantile * self.error, self.limits[0])
 
     @property
     def high(self) -> float:
         """Upper end."""
-        return self.estimate + self.quantile * self.error
+        return min(self.estimate + self.quantile * self.error, self.limits[1])
 
 
 def interval_with_draws(estimates: Array, variances: Array, posterior_variance: float) -> Interval:
