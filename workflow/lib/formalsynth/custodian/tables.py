@@ -68,7 +68,7 @@ def measured(
     number = knots_for(schema, computed.number, epsilon) if knots is None else knots
     stated = computed.stated(number)
     read = Reading(layout, [part.model_copy(update=stated[part.columns[0]]) for part in margins])
-    of_pair = epsilon * (1 - share) / len(pairs)
+    of_pair = _epsilon_of_pair(layout, epsilon)
     drawn = dict[Pair, Part]()
     for pair in pairs:
         members = read.scored(pair, drawn)
@@ -92,8 +92,7 @@ def knots_for(schema: PublicSchema, rows: float, epsilon: float) -> int:
     layout = Layout(schema)
     if not layout.pairs:
         return 0
-    of_pair = epsilon * (1 - _share_of_margins(layout)) / len(layout.pairs)
-    noise = math.sqrt(2) * SENSITIVITY[schema.neighbours] / of_pair / rows
+    noise = math.sqrt(2) * SENSITIVITY[schema.neighbours] / _epsilon_of_pair(layout, epsilon) / rows
     numbers = _numbers(layout, KNOTS)
     needed = sum(numbers.values())
     return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
@@ -101,6 +100,10 @@ def knots_for(schema: PublicSchema, rows: float, epsilon: float) -> int:
 
 def _share_of_margins(layout: Layout) -> float:
     return layout.schema.margins if layout.pairs else 1.0
+
+
+def _epsilon_of_pair(layout: Layout, epsilon: float) -> float:
+    return epsilon * (1 - _share_of_margins(layout)) / len(layout.pairs)
 
 
 def _numbers(layout: Layout, knots: int = 0) -> dict[Pair, int]:
