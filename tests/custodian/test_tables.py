@@ -17,7 +17,6 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian import intervals, layout, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
-from formalsynth.custodian.check import drawn_again
 from formalsynth.custodian.crossing import Part, read_crossing
 from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
@@ -25,6 +24,7 @@ from formalsynth.custodian.margins import inside, shares_of, smoothed
 from formalsynth.custodian.model import Model, level_error, pair_errors
 from formalsynth.custodian.schema import Analyses, Column, Schema
 from formalsynth.custodian.tables import check_numbers, knots_for, measured, no_noise, part_with_wrong_scores
+from formalsynth.custodian.tables_check import drawn_again
 from formalsynth.custodian.tables_compare import Tried, verdicts
 from formalsynth.custodian.variables import STEPS, recentred
 from hypothesis import given, settings
@@ -276,6 +276,17 @@ def test_estimates_that_bins_change_are_named(study, capsys):
     households.workers(4000, 1).to_csv("households.csv", index=False)
     assert main(["check", "studies/households"]) == 0
     assert named in capsys.readouterr().out
+
+
+def test_categories_that_can_vanish_are_named(study, capsys):
+    assert main(["check", "studies/households"]) == 0
+    printed = capsys.readouterr().out
+    assert "region: 1 category can vanish" in printed
+    assert "whose standard deviation is 35 rows" in printed
+    for ceiling in ("20", "-1", "0", ".nan", "soon"):
+        (study / "release.yaml").write_text(f"ceiling: {ceiling}")
+        assert main(["check", "studies/households"]) == 0
+        assert "vanish" not in capsys.readouterr().out
 
 
 def test_numbers_that_are_drawn_again_stay_in_their_bins():

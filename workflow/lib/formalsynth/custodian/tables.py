@@ -51,9 +51,7 @@ def measured(
         knots: largest number of knots of a variable with an order; by default, that of :func:`knots_for`.
     """
     layout = Layout(schema)
-    places, share = layout.places(table), _share_of_margins(layout)
-    total = sum(schema.columns[name].weight for name in layout.columns)
-    of_margins = {name: epsilon * share * schema.columns[name].weight / total for name in layout.columns}
+    places, of_margins = layout.places(table), epsilons_of_margins(layout, epsilon)
     margins = [
         noisy_part(
             schema, f"margin of {name}", [name], [width], np.bincount(places[name], minlength=width), 1, of_margins[name],
@@ -96,6 +94,12 @@ def knots_for(schema: PublicSchema, rows: float, epsilon: float) -> int:
     numbers = _numbers(layout, KNOTS)
     needed = sum(numbers.values())
     return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
+
+
+def epsilons_of_margins(layout: Layout, epsilon: float) -> dict[str, float]:
+    """Divide the epsilon of all margins by the weights of columns."""
+    share, weights = _share_of_margins(layout), {name: layout.schema.columns[name].weight for name in layout.columns}
+    return {name: epsilon * share * weight / sum(weights.values()) for name, weight in weights.items()}
 
 
 def _share_of_margins(layout: Layout) -> float:

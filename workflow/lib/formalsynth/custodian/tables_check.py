@@ -1,0 +1,99 @@
+"""Warnings about what noisy tables change in a file, for the command ``check``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.private import discrete_laplace_variance
+from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
+from formalsynth.custodian.analyses import check_analyses, estimates
+from formalsynth.custodian.layout import Layout
+from formalsynth.custodian.levels import levels_of
+from formalsynth.custodian.margins import inside_levels
+from formalsynth.custodian.schema import LARGEST_EPSILON, Analyses, Column, Declared, ReleaseDraft, read_draft
+from formalsynth.custodian.tables import epsilons_of_margins
+from formalsynth.plan.messages import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHIFTED = 1.0
+"""Standard errors by which drawing inside bins may change an estimate."""
+MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
+RARE = 2.0
+"""Standard deviations of the noise below which a category is rare."""
+NO_DRAFT = ReleaseDraft(1, None, Analyses(quantiles=[]), None, None)
+"""Draft that replaces an invalid one."""
+
+
+def binned(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
+    """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
+    schema = declared.schema
+    numbers = {
+        name: column for name, column in schema.released.items() if column.type != "category" and column.release != "as_is"
+    }
+    analyses = _analyses(declared).model_copy(update={"means": list(numbers)})
+    drawn = table.assign(**{name: drawn_again(column, table[name]) for name, column in numbers.items()})
+    after = estimates(schema, analyses, drawn)
+    for name, (value, error) in estimates(schema, analyses, table).items():
+        shift = after[name][0] - value
+        if abs(shift) > SHIFTED * error:
+            change, spread = (float(f"{number:.2g}") for number in (shift, error))
+            yield (
+                f"{name}: noisy tables draw values anywhere in their bins, which would change it by {change:+g} "
+                f"(standard error: {spread:g}). {MORE_BINS}"
+            )
+
+
+def _analyses(declared: Declared) -> Analyses:
+    """Return the declared analyses; none if they are missing or invalid."""
+    draft = _draft(declared)
+    try:
+        check_analyses(declared.schema.public, draft.analyses)
+    except DataError:
+        return NO_DRAFT.analyses
+    return draft.analyses
+
+
+def _draft(declared: Declared) -> ReleaseDraft:
+    try:
+        return read_draft(declared.folder)
+    except ConfigError:
+        return NO_DRAFT
+
+
+def drawn_again(column: Column, values: pd.Series) -> pd.Series:
+    """Draw numbers again in their bins, whose counts stay the same; each part of a bin gets its share of the values."""
+    levels = levels_of(column)
+    places = levels.of(values)
+    there = np.flatnonzero(places >= 0)
+    order = there[np.lexsort((np.random.default_rng(0).random(len(there)), places[there]))]
+    place, counts = places[order], np.bincount(places[there], minlength=len(levels))
+    within = (np.arange(len(order)) - (np.cumsum(counts) - counts)[place] + 0.5) / counts[place]
+    drawn = np.full(len(values), np.nan)
+    drawn[order] = levels.values(place, inside_levels(levels, counts / max(counts.sum(), 1), place, within))
+    return values.astype(float).where(places < 0, drawn)
+
+
+def rare(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
+    """Warn about columns with categories that have fewer rows than twice the standard deviation of their noise."""
+    ceiling = _draft(declared).ceiling
+    if ceiling is None or not 0 < ceiling <= LARGEST_EPSILON:
+        return
+    layout = Layout(declared.schema)
+    for name, epsilon in epsilons_of_margins(layout, ceiling).items():
+        noise = math.sqrt(discrete_laplace_variance(SENSITIVITY[declared.schema.neighbours] / epsilon))
+        counts = table[name].value_counts()
+        few = int(((counts > 0) & (counts < RARE * noise)).sum())
+        if layout.columns[name].column.type == "category" and few:
+            categories = counted(few, "category", "categories")
+            yield (
+                f"{name}: {categories} can vanish from a release by noisy tables, or double: fewer rows than twice the noise, "
+                f"whose standard deviation is {noise:.0f} rows. A larger weight of the column makes it smaller."
+            )
