@@ -46,7 +46,8 @@ MOST_BIAS = 2.0
 class Way:
     """Procedure from a file to estimates from its synthetic sets.
 
-    A file of more than :data:`LARGEST` rows is simulated with fewer, and its model with a pool smaller to the same degree.
+    A file of more than :data:`LARGEST` rows is simulated with fewer, and its model with a pool smaller to the same degree, but
+    with the penalties of the release.
     The variance due to sampling is of order 1 / n, that due to noise of order 1 / (n epsilon)^2. With fewer rows, epsilon is
     multiplied by the root of n over the simulated rows, so these errors are larger by that same factor.
     """
