@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from formalsynth.custodian.analyses import names
-from formalsynth.custodian.intervals import Way, analysed, simulated_noise, values
+from formalsynth.custodian.intervals import Way, analysed, largest, simulated_noise, values
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Analyses, PublicSchema, Schema
 from formalsynth.custodian.tables import measured
@@ -57,7 +57,8 @@ def simulation(epsilon: float, replicates: int, rows: int, bins: int, number: in
     parts = measured(schema, rows_of(10_000 + number, rows), epsilon, functools.partial(simulated_noise, generator, {}))
     model = Model.of(schema, parts)
     sets = [model.rows(rows, generator) for _ in range(SETS)]
-    way = Way(schema, ANALYSES.model_copy(update={"replicates": replicates}), epsilon, rows, SETS * rows, model.knots)
+    analyses = ANALYSES.model_copy(update={"replicates": replicates})
+    way = Way(schema, analyses, epsilon, rows, SETS * rows, model.knots, largest(model.knots > 0))
     results = analysed(way, model, sets, generator)
     return pd.DataFrame([
         {"analysis": name, "estimate": result.estimate, "bias": result.bias, "error": result.error,

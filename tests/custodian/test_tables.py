@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
-from formalsynth.custodian import intervals, layout, tables_compare, tables_plan
+from formalsynth.custodian import layout, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
 from formalsynth.custodian.crossing import Part, read_crossing
@@ -356,7 +356,7 @@ ANALYSES = Analyses.model_validate({
 })  # fmt: skip
 
 
-def test_simulated_errors_are_those_of_releases(monkeypatch):
+def test_simulated_errors_are_those_of_releases():
     """Release 40 files of one population: their spread, and how many have the population inside their interval."""
     schema = a_schema(columns=WAY, pairs=[["age", "income"]], rows=1000)
     files = [typed(households.households(1000, seed))[list(WAY)] for seed in range(40)]
@@ -369,11 +369,9 @@ def test_simulated_errors_are_those_of_releases(monkeypatch):
     # the standard error of a spread of 40 is 11 %
     assert error == pytest.approx(released.std(axis=0), rel=0.6)
     assert (np.abs(released - bias - truth) < 2 * error).mean(axis=0).min() > 0.6  # with the error of a single release
-    monkeypatch.setattr(intervals, "LARGEST", 400)
-    assert way.fraction == 0.4
-    assert way.errors(models[0], 30, generator)[1] == pytest.approx(error, rel=0.7)
-    monkeypatch.setattr(intervals, "LARGEST_OF_HATS", 800)
-    assert dataclasses.replace(way, knots=9).fraction == 0.8
+    fewer = dataclasses.replace(way, largest=400)
+    assert fewer.fraction == 0.4
+    assert fewer.errors(models[0], 30, generator)[1] == pytest.approx(error, rel=0.7)
 
 
 def test_sums_are_read_with_the_scores_that_crossed():

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST, LARGEST_OF_HATS = 20_000, 50_000
-"""Maximum number of rows of a simulated file, and the same for hats, whose fits to fewer rows vary too little."""
+"""Maximum number of rows of a simulated file, and the same for intervals of releases with hats: fits to fewer rows vary less."""
 TASK = "Simulating a release for the intervals,"
 """Start of lines that report progress."""
 SETS = 5
@@ -46,7 +46,7 @@ MOST_BIAS = 2.0
 class Way:
     """Procedure from a file to estimates from its synthetic sets.
 
-    A file of more than :data:`LARGEST` rows is simulated with fewer, and its model with a pool smaller to the same degree, but
+    A file of more than :attr:`largest` rows is simulated with fewer, and its model with a pool smaller to the same degree, but
     with the penalties of the release.
     The variance due to sampling is of order 1 / n, that due to noise of order 1 / (n epsilon)^2. With fewer rows, epsilon is
     multiplied by the root of n over the simulated rows, so these errors are larger by that same factor.
@@ -61,11 +61,13 @@ class Way:
     """Rows of all sets together."""
     knots: int
     """Largest number of knots of the release, which has more rows than a simulated file may have."""
+    largest: int = LARGEST
+    """Maximum number of rows of a simulated file."""
 
     @property
     def fraction(self) -> float:
         """Number of simulated rows as a share of the file's rows."""
-        return min(1.0, (LARGEST_OF_HATS if self.knots else LARGEST) / self.rows)
+        return min(1.0, self.largest / self.rows)
 
     def file(self, model: Model, generator: np.random.Generator, replicate: bool = False) -> tuple[Array, Model]:
         """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers.
@@ -96,6 +98,11 @@ class Way:
             releases.append(self.released(again, generator))
         bias = np.mean(releases, axis=0) - np.mean(files, axis=0)
         return bias * self.fraction, np.std(releases, axis=0, ddof=1) * math.sqrt(self.fraction)
+
+
+def largest(hats: bool) -> int:
+    """Return the maximum number of rows of a file that is simulated for the intervals of a release."""
+    return LARGEST_OF_HATS if hats else LARGEST
 
 
 def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Array:

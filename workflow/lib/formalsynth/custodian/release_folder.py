@@ -14,7 +14,7 @@ import numpy as np
 from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations
-from formalsynth.custodian.intervals import SETS, Analysed, Way, analysed
+from formalsynth.custodian.intervals import SETS, Analysed, Way, analysed, largest
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Column, PublicSchema
 from formalsynth.custodian.synthetic_sets import Crossed, outcomes_of, synthetic_sets, uses_predictors
@@ -100,8 +100,8 @@ def write(
         model, uses, release = Model.of(schema, crossing.tables), True, declarations.release
         frames = [model.rows(crossing.rows, generator) for _ in range(crossed.sets)]
         rows = round(model.number) if schema.hides_rows else crossing.rows
-        drawn, knots = crossing.rows * min(crossed.sets, SETS), model.knots
-        way = Way(schema, release.analyses, release.ceiling, rows, drawn, knots)
+        drawn, most = crossing.rows * min(crossed.sets, SETS), largest(model.knots > 0)
+        way = Way(schema, release.analyses, release.ceiling, rows, drawn, model.knots, most)
         results = analysed(way, model, frames, generator)
     else:
         frames = synthetic_sets(schema, crossed, predictor, generator)

@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
-from formalsynth.custodian.intervals import LARGEST, LARGEST_OF_HATS, Analysed
+from formalsynth.custodian.intervals import Analysed, largest
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.model import level_error, pair_errors
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
@@ -91,7 +91,7 @@ class ReleaseFacts:
     @property
     def simulated(self) -> int:
         """Largest number of rows of the files that are simulated for the intervals."""
-        return LARGEST_OF_HATS if any(part.knots for part in self.crossing.tables) else LARGEST
+        return largest(any(part.knots for part in self.crossing.tables))
 
     @property
     def files(self) -> list[str]:
