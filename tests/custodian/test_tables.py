@@ -278,6 +278,13 @@ def test_estimates_that_bins_change_are_named(study, capsys):
     assert named in capsys.readouterr().out
 
 
+def test_a_budget_for_predictors_is_refused_with_tables(study, capsys):
+    release = study / "release.yaml"
+    release.write_text(release.read_text() + "predictors_epsilon: 3\n")
+    assert main(["plan", "studies/households"]) == 1
+    assert "release.yaml: predictors_epsilon: given 3.0; allowed: no value with synthesizer: tables" in capsys.readouterr().err
+
+
 def test_categories_that_can_vanish_are_named(study, capsys):
     assert main(["check", "studies/households"]) == 0
     printed = capsys.readouterr().out

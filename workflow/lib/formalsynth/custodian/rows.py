@@ -303,8 +303,8 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         for name, column in schema.predictors.items():
             yield from _predictor_warnings(name, column, table[name])
     if len(schema.predictors) and table.duplicated().any():
-        again = int(table.duplicated().sum())
-        yield f"{again} row{'s are' if again != 1 else ' is'} equal to another one: is someone in the file twice?"
+        again = counted(int(table.duplicated().sum()), "row is", "rows are")
+        yield f"{again} equal to another one in all released columns: is someone in the file twice?"
 
 
 def _without_kinds(schema: Schema) -> dict[str, list[str]]:

@@ -128,6 +128,9 @@ def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
     if kept:
         allowed = [f"synthesized or suppressed, where release.yaml has synthesizer: {TABLES}"]
         raise refusal(declared.folder / SCHEMA, f"columns.{kept[0]}.release", schema.columns[kept[0]].release, allowed)
+    if config.predictors_epsilon is not None:
+        allowed = [f"no value with synthesizer: {TABLES}, whose epsilon is the ceiling"]
+        raise refusal(declared.folder / RELEASE, "predictors_epsilon", config.predictors_epsilon, allowed)
     check_rows_declared(schema, config)
     check_analyses(schema, config.analyses)
     check_numbers(schema)

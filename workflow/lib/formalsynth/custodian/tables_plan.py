@@ -128,6 +128,7 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
         f"Errors to expect at epsilon {config.ceiling:g}, for {schema.rows} made-up rows; no file was opened.",
         *(f"{name}: {factor:.1f} times the sampling error; coverage {coverage:.2f}." for name, factor, coverage in lines),
         *(f"{name}: lost, because {reason}." for name, reason in lost.items()),
+        f"Each pair keeps {'the shape of its relation' if knots_for(public, way.rows, way.epsilon) else 'one correlation'}.",
         f"The share of a bin or category, from the noise alone: {share:.4f} (standard deviation, the largest of the columns).",
         *(
             f"The correlation of {pair}: {correlation_error(error)}."
@@ -153,9 +154,10 @@ def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], corre
     words = (
         f"<p>{REPLICATES} releases for each epsilon, of files of {way.rows} rows that are made up from schema.yaml: numbers "
         f"have a fixed distribution between their bounds, and all columns have a correlation of {COMMON:g}. Your file has other "
-        "errors; this shows how they grow as epsilon decreases. The error of a release includes that of sampling. Coverage is "
-        "the share of 95 % intervals that contain the value of the population, with a standard error of 0.03. The other numbers "
-        "have one of about a tenth of their size, so small differences between epsilons can be chance.</p>"
+        "errors; this shows how they grow as epsilon decreases. The error of a release is a standard deviation: it includes "
+        "that of sampling, but no bias. Coverage is the share of 95 % intervals that contain the value of the population, with a "
+        "standard error of 0.03, or up to 0.08 where it is far below 0.95. The other numbers have one of about a tenth of their "
+        "size, so small differences between epsilons can be chance.</p>"
     )
     pairs = [(pair, correlation_error(error)) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
     undeclared = [f"<p>{escape(name)}: lost, because {escape(reason)}.</p>" for name, reason in lost.items()]

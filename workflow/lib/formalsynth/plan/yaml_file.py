@@ -155,6 +155,8 @@ def load_yaml(path: Path, times: int = 1) -> Mapping[Any, Any]:
             values = yaml.load(file, Loader=functools.partial(_Loader, largest=times * LARGEST))  # type: ignore[arg-type]
     except ConfigError:
         raise
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: is missing") from error
     # numbers or dates that Python cannot represent, wrong tags and endlessly nested brackets raise errors other than YAMLError
     except (OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
