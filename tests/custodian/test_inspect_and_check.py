@@ -127,7 +127,9 @@ def test_a_check_names_what_a_release_would_be_refused_for(folder, capsys, chang
     incomes.declare("studies/income", incomes.DECLARED | {"release.yaml": incomes.DECLARED["release.yaml"] | changes})
     capsys.readouterr()
     assert main(["check", "studies/income"]) == 0
-    refused = [line for line in capsys.readouterr().out.splitlines() if "a release would be refused" in line]
+    lines = capsys.readouterr().out.splitlines()
+    refused = [line for line in lines if "a release would be refused:" in line]
+    assert ("Next: correct what a release would be refused for" in lines[-1]) == (problem is not None)
     assert len(refused) == (problem is not None)
     assert all(problem in line for line in refused), refused
 

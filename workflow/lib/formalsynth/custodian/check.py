@@ -42,8 +42,10 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         lines += [f"The rows and values are listed in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
     lines += [f"Warning: {warning}" for warning in (*warnings, *overlapping(declared.folder, checked.content))]
-    lines += [f"Warning: a release would be refused: {problem}" for problem in release_problems(declared)]
-    return checked, [*lines, f"The file matches the schema. Next: formalsynth plan {declared.folder}"]
+    problems = release_problems(declared)
+    lines += [f"Warning: a release would be refused: {problem}" for problem in problems]
+    first = "correct what a release would be refused for, then " if problems else ""
+    return checked, [*lines, f"The file matches the schema. Next: {first}formalsynth plan {declared.folder}"]
 
 
 def release_problems(declared: Declared) -> list[str]:
