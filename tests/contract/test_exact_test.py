@@ -28,8 +28,17 @@ def test_a_strict_guarantee_has_a_proof_card_and_an_exact_test(name):
     assert trials(MECHANISMS[name])
 
 
+LONG = {("censored_two_stage", "beta_regression")}
+"""Mechanisms and families whose exact test takes half a minute."""
+
+
+def case(name, family, parameters):
+    """Case of a test, which is slow if it takes long."""
+    return pytest.param(name, family, parameters, marks=[pytest.mark.slow] if (name, family) in LONG else [])
+
+
 @pytest.mark.parametrize(
-    ("name", "family", "parameters"), [(name, *trial) for name in STRICT for trial in trials(MECHANISMS[name])]
+    ("name", "family", "parameters"), [case(name, *trial) for name in STRICT for trial in trials(MECHANISMS[name])]
 )
 def test_no_ratio_exceeds_the_claim_and_the_largest_is_near_it(name, family, parameters):
     findings = exact_test(case_of(MECHANISMS[name], family, parameters), family)
@@ -112,7 +121,20 @@ def test_all_data_sets_of_up_to_four_of_three_values():
     assert (0, 1, 1, 2) in sets
 
 
-@pytest.mark.parametrize("violation", VIOLATIONS, ids=lambda violation: violation.name)
+SEARCHED = {
+    "a reference from the mean of a predictor",
+    "scores summed over regions of a predictor",
+    "bounds of a predictor from the data",
+}
+"""Violations that are searched for in a large grid, for up to half a minute."""
+
+
+def planted(violation):
+    """Violation of a test, which is slow if it takes long."""
+    return pytest.param(violation, id=violation.name, marks=[pytest.mark.slow] if violation.name in SEARCHED else [])
+
+
+@pytest.mark.parametrize("violation", [planted(violation) for violation in VIOLATIONS])
 def test_a_planted_violation_is_found(violation):
     assert what_finds(violation)
 
