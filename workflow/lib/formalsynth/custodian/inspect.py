@@ -80,7 +80,7 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
     write_private(folder / QUESTIONS, _questions(csv, table, guesses))
     open_keys = (folder / SCHEMA).read_text(encoding="utf-8").count(DECLARE) - 1
     return [
-        f"Written: {folder}, which only you can read: {SCHEMA}, {STUDY}, {RELEASE} and {QUESTIONS}.",
+        f"Written: {folder}, which only you can read: {SCHEMA}, {STUDY}, {CODE}, {RELEASE} and {QUESTIONS}.",
         f"Next: read {folder / QUESTIONS} (CONFIDENTIAL), fill in the {open_keys} values marked {DECLARE} in {SCHEMA}, then run "
         f"formalsynth check {folder}",
     ]
