@@ -32,13 +32,18 @@ LONG = {("censored_two_stage", "beta_regression")}
 """Mechanisms and families whose exact test takes half a minute."""
 
 
-def case(name, family, parameters):
-    """Case of a test, which is slow if it takes long."""
-    return pytest.param(name, family, parameters, marks=[pytest.mark.slow] if (name, family) in LONG else [])
+def slow(long):
+    """Marks of a case: those that take long run with the slow tests."""
+    return [pytest.mark.slow] if long else []
 
 
 @pytest.mark.parametrize(
-    ("name", "family", "parameters"), [case(name, *trial) for name in STRICT for trial in trials(MECHANISMS[name])]
+    ("name", "family", "parameters"),
+    [
+        pytest.param(name, family, parameters, marks=slow((name, family) in LONG))
+        for name in STRICT
+        for family, parameters in trials(MECHANISMS[name])
+    ],
 )
 def test_no_ratio_exceeds_the_claim_and_the_largest_is_near_it(name, family, parameters):
     findings = exact_test(case_of(MECHANISMS[name], family, parameters), family)
@@ -129,12 +134,9 @@ SEARCHED = {
 """Violations that are searched for in a large grid, for up to half a minute."""
 
 
-def planted(violation):
-    """Violation of a test, which is slow if it takes long."""
-    return pytest.param(violation, id=violation.name, marks=[pytest.mark.slow] if violation.name in SEARCHED else [])
-
-
-@pytest.mark.parametrize("violation", [planted(violation) for violation in VIOLATIONS])
+@pytest.mark.parametrize(
+    "violation", [pytest.param(entry, id=entry.name, marks=slow(entry.name in SEARCHED)) for entry in VIOLATIONS]
+)
 def test_a_planted_violation_is_found(violation):
     assert what_finds(violation)
 

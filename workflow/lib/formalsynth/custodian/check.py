@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from formalsynth.core.text import DataError
+from formalsynth.custodian import tables_check
 from formalsynth.custodian.budget import overlapping
 from formalsynth.custodian.rows import CheckResult, check_file
 from formalsynth.custodian.schema import RELEASE, Declared, read_release
 from formalsynth.custodian.sources import source
-from formalsynth.custodian.tables_check import binned, rare
 from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.private import private_folder, write_private
 
@@ -33,7 +33,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     path.unlink(missing_ok=True)
     warnings = [*checked.warnings]
     if checked.table is not None:
-        warnings += [*binned(declared, checked.table), *rare(declared, checked.table)]
+        warnings += tables_check.warnings(declared, checked.table)
     lines = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or warnings else []
     if checked.violations:
         cases = checked.cases.assign(**{name: checked.cases[name].map(_harmless) for name in ("column", "value")})

@@ -16,7 +16,7 @@ from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.layout import Layout
 from formalsynth.custodian.levels import levels_of
 from formalsynth.custodian.margins import inside_levels
-from formalsynth.custodian.schema import LARGEST_EPSILON, Analyses, Column, Declared, ReleaseDraft, read_draft
+from formalsynth.custodian.schema import LARGEST_EPSILON, Analyses, Column, Declared, ReleaseDraft, Schema, read_draft
 from formalsynth.custodian.tables import epsilons_of_margins
 from formalsynth.plan.messages import ConfigError
 
@@ -32,13 +32,27 @@ NO_DRAFT = ReleaseDraft(1, None, Analyses(quantiles=[]), None, None)
 """Draft that replaces an invalid one."""
 
 
-def binned(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
+def warnings(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
+    """Warn about estimates that bins change, and about categories that noise can hide."""
+    try:
+        draft = read_draft(declared.folder)
+    except ConfigError:
+        draft = NO_DRAFT
+    yield from _binned(declared.schema, draft.analyses, table)
+    if draft.ceiling is not None and 0 < draft.ceiling <= LARGEST_EPSILON:
+        yield from _rare(declared.schema, draft.ceiling, table)
+
+
+def _binned(schema: Schema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
     """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
-    schema = declared.schema
     numbers = {
         name: column for name, column in schema.released.items() if column.type != "category" and column.release != "as_is"
     }
-    analyses = _analyses(declared).model_copy(update={"means": list(numbers)})
+    try:
+        check_analyses(schema.public, analyses)
+    except DataError:
+        analyses = NO_DRAFT.analyses
+    analyses = analyses.model_copy(update={"means": list(numbers)})
     drawn = table.assign(**{name: drawn_again(column, table[name]) for name, column in numbers.items()})
     after = estimates(schema, analyses, drawn)
     for name, (value, error) in estimates(schema, analyses, table).items():
@@ -49,23 +63,6 @@ def binned(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
                 f"{name}: noisy tables draw values anywhere in their bins, which would change it by {change:+g} "
                 f"(standard error: {spread:g}). {MORE_BINS}"
             )
-
-
-def _analyses(declared: Declared) -> Analyses:
-    """Return the declared analyses; none if they are missing or invalid."""
-    draft = _draft(declared)
-    try:
-        check_analyses(declared.schema.public, draft.analyses)
-    except DataError:
-        return NO_DRAFT.analyses
-    return draft.analyses
-
-
-def _draft(declared: Declared) -> ReleaseDraft:
-    try:
-        return read_draft(declared.folder)
-    except ConfigError:
-        return NO_DRAFT
 
 
 def drawn_again(column: Column, values: pd.Series) -> pd.Series:
@@ -81,17 +78,14 @@ def drawn_again(column: Column, values: pd.Series) -> pd.Series:
     return values.astype(float).where(places < 0, drawn)
 
 
-def rare(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
+def _rare(schema: Schema, ceiling: float, table: pd.DataFrame) -> Iterator[str]:
     """Warn about columns with categories that have fewer rows than twice the standard deviation of their noise."""
-    ceiling = _draft(declared).ceiling
-    if ceiling is None or not 0 < ceiling <= LARGEST_EPSILON:
-        return
-    layout = Layout(declared.schema)
-    for name, epsilon in epsilons_of_margins(layout, ceiling).items():
-        noise = math.sqrt(discrete_laplace_variance(SENSITIVITY[declared.schema.neighbours] / epsilon))
+    for name, epsilon in epsilons_of_margins(Layout(schema), ceiling).items():
+        if schema.columns[name].type != "category":
+            continue
+        noise = math.sqrt(discrete_laplace_variance(SENSITIVITY[schema.neighbours] / epsilon))
         counts = table[name].value_counts()
-        few = int(((counts > 0) & (counts < RARE * noise)).sum())
-        if layout.columns[name].column.type == "category" and few:
+        if few := int(((counts > 0) & (counts < RARE * noise)).sum()):
             categories = counted(few, "category", "categories")
             yield (
                 f"{name}: {categories} can vanish from a release by noisy tables, or double: fewer rows than twice the noise, "
