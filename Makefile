@@ -22,6 +22,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMPLETE := $(VENV)/complete
 FOR_TESTS := $(VENV)/for_tests
+TOLD := $(VENV)/told
 # Here and below, the shell inserts the folder's name: make would interpret a quote, dollar sign or backtick in it.
 HERE := $$(pwd -P)
 RUN := PATH="$(HERE)/$(BIN):$$PATH"
@@ -52,6 +53,7 @@ setup: $(COMPLETE) ## install the Python packages and CmdStan, once; later only 
 	@$(BIN)/python -m formalsynth.runtime.locked || { \
 	  echo "These were installed after set-up, so set-up starts again."; rm $(COMPLETE); make --no-print-directory $(COMPLETE); }
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
+	@[ $(TOLD) -nt $(COMPLETE) ] || { touch $(TOLD); echo "Set-up is complete."; }
 
 $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	@if [ ! -e $(COMPLETE) ] || [ -n '$(AGAIN)' ]; then \

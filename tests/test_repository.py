@@ -382,7 +382,9 @@ def test_an_unfinished_environment_is_made_from_nothing_and_a_finished_one_broug
     assert (venv / "complete").exists()
     (venv / "kept").touch()
     os.utime(venv / "complete", (0, 0))
-    assert "Bringing .venv up to requirements.txt" in make(checkout, "setup").stdout
+    again = make(checkout, "setup").stdout
+    assert "Bringing .venv up to requirements.txt" in again
+    assert again.endswith("Set-up is complete.\n")
     assert (venv / "kept").exists()
     assert make(checkout, "setup").stdout == ""
 

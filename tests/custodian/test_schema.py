@@ -78,6 +78,17 @@ def test_schemas_without_a_meaning_are_refused(changes):
         a_schema(**changes)
 
 
+@pytest.mark.parametrize(("changes", "part"), [
+    ({"outcome": "age"}, "columns.age.release cannot be given, since outcome is age"),
+    ({"columns": {**COLUMNS, "age": {"type": "whole", "lower": 18, "upper": 80}}}, "columns.age.release has to be given"),
+    ({"protected": "income"}, "protected has to be the unit that a row describes, such as person, not the outcome income"),
+    ({"columns": {**COLUMNS, "income": COLUMNS["income"] | {"scale": "signed_log", "unit": 1e8}}}, "otherwise use scale: linear"),
+])  # fmt: skip
+def test_declarations_that_are_mistaken_for_others_are_named(changes, part):
+    with pytest.raises(ValidationError, match=part):
+        a_schema(**changes)
+
+
 def test_a_release_has_its_columns_in_the_order_of_the_file():
     schema = a_schema()
     assert list(schema.released) == ["income", "age", "region", "sector"]

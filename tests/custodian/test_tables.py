@@ -682,10 +682,20 @@ def test_values_that_are_clipped_are_counted_by_column(study, capsys):
     assert "Warning: size:" not in printed
 
 
-def test_an_unknown_synthesizer_is_named(study, capsys):
+def test_decimal_places_that_a_release_rounds_are_counted(study, capsys):
+    households.declare(study, {"schema.yaml": {"columns.weight.decimals": 0}})
+    assert main(["check", "studies/households"]) == 0
+    assert re.search(r"weight: \d+ values have more decimal places than decimals, which is 0", capsys.readouterr().out)
+    households.declare(study, {"schema.yaml": {"columns.weight.decimals": 1}})
+    assert main(["check", "studies/households"]) == 0
+    assert "decimal places than" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["plan", "release"])
+def test_an_unknown_synthesizer_is_named(study, capsys, command):
     (study / "study.yaml").unlink()
     households.declare(study, {"schema.yaml": {"columns.income.may_be_missing": False}, "release.yaml": {"synthesizer": "table"}})
-    assert main(["release", "studies/households"]) == 1
+    assert main([command, "studies/households"]) == 1
     assert "release.yaml: synthesizer: given 'table'; allowed: tables, a synthesizer of study.yaml" in capsys.readouterr().err
 
 

@@ -107,7 +107,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     table, warnings = clipped(schema, used).reset_index(drop=True), tuple[str, ...]()
     if warn:
         identified, several = _identified(schema, text, used.index), _in_several_rows(schema, text)
-        warnings = (*_warnings(schema, table), *_clipped(schema, used), *identified, *several)
+        warnings = (*_warnings(schema, table), *_clipped(schema, used), *_rounded(schema, used), *identified, *several)
     return CheckResult(violations, cases, warnings, table, content)
 
 
@@ -329,6 +329,19 @@ def _clipped(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
                     "is outside the declared bounds and was" if outside == 1 else "are outside the declared bounds and were"
                 )
                 yield f"{name}: {counted(outside, 'value')} {is_outside} clipped: are {low:g} and {high:g} the right bounds?"
+
+
+def _rounded(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
+    """Warn about numbers with more decimal places than a release states."""
+    for name, column in schema.released.items():
+        if column.type != "number" or column.release == "as_is":
+            continue
+        if finer := int((used[name].round(column.places) != used[name]).where(used[name].notna(), False).sum()):
+            have = "has" if finer == 1 else "have"
+            yield (
+                f"{name}: {counted(finer, 'value')} {have} more decimal places than decimals, which is {column.places}: "
+                "a release rounds them."
+            )
 
 
 def _identified(schema: Schema, text: pd.DataFrame, kept: pd.Index) -> Iterator[str]:

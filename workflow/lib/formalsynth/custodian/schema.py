@@ -121,10 +121,6 @@ class Column(Model):
                 "whole numbers" if self.type == "whole" else f"of at most {counted(self.places, 'decimal place')} (decimals)"
             )
             raise ValueError(f"lower and upper have to be {allowed}, as released values are")
-        if self.scale == "log" and (self.lower is None or self.lower < 1 / LARGEST):
-            raise ValueError(f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}")
-        if (self.scale == "signed_log") != (self.unit is not None):
-            raise ValueError("unit has to be given for scale: signed_log, and only for it")
         if self.decimals and self.type != "number":
             raise ValueError("decimals are for columns of type number only")
         if self.ordered and self.type != "category":
@@ -132,6 +128,18 @@ class Column(Model):
         if self.own_zero and (self.lower is None or self.lower > 0 or self.upper is None or self.upper <= 0):
             raise ValueError("own_zero is for numbers with 0 at the lower bound or between the bounds")
         return ordered(self, "lower", "upper")
+
+    @model_validator(mode="after")
+    def _possible_scale(self) -> Self:
+        if self.scale == "log" and (self.lower is None or self.lower < 1 / LARGEST):
+            raise ValueError(f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}")
+        if (self.scale == "signed_log") != (self.unit is not None):
+            raise ValueError("unit has to be given for scale: signed_log, and only for it")
+        if self.unit is not None and self.unit >= max(abs(self.lower or 0), abs(self.upper or 0)):
+            raise ValueError(
+                "unit has to be below the larger of the absolute values of lower and upper; otherwise use scale: linear"
+            )
+        return self
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -199,11 +207,20 @@ class PublicSchema(Model):
     columns: dict[Name, Column] = Field(min_length=1, description="The columns of the file, in its order.")
 
     @model_validator(mode="after")
-    def _treatments(self) -> Self:
+    def _possible_outcome(self) -> Self:
         if self.outcome not in self.columns:
             raise ValueError(f"outcome has to be one of the columns: {', '.join(self.columns)}")
         if self.columns[self.outcome].type == "category":
             raise ValueError("outcome has to be a column of numbers")
+        if self.target.release is not None:
+            name = self.outcome
+            raise ValueError(f"columns.{name}.release cannot be given, since outcome is {name}: it is always synthesized")
+        if self.protected == self.outcome:
+            raise ValueError(f"protected has to be the unit that a row describes, such as person, not the outcome {self.outcome}")
+        return self
+
+    @model_validator(mode="after")
+    def _treatments(self) -> Self:
         for name in self.released:
             if name.endswith(KIND):
                 raise ValueError(
@@ -211,8 +228,8 @@ class PublicSchema(Model):
                     "value: missing, below 0, 0 or above 0. Rename it in the file, too"
                 )
         for name, column in self.columns.items():
-            if (column.release is None) != (name == self.outcome):
-                raise ValueError(f"columns.{name}.release has to be given for each column but the outcome, and only for these")
+            if column.release is None and name != self.outcome:
+                raise ValueError(f"columns.{name}.release has to be given: only the outcome, {self.outcome}, is without it")
             if column.may_be_missing and self.missing == "drop_rows":
                 raise ValueError(
                     f"columns.{name}.may_be_missing needs missing: refuse, which applies to the other columns: rows with a "

@@ -257,14 +257,23 @@ def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
             f"false, where release.yaml has synthesizer: {config.synthesizer}; only synthesizer: {TABLES} draws missing values"
         ]
         raise refusal(declared.folder / SCHEMA, f"columns.{gaps[0]}.may_be_missing", True, allowed)
-    if not (declared.folder / STUDY).exists():
-        allowed = [TABLES, f"a synthesizer of {STUDY}, which is missing"]
-        raise refusal(declared.folder / RELEASE, "synthesizer", config.synthesizer, allowed)
+    check_study_exists(declared, config.synthesizer)
     study = read_study(declared)
     synthesizer = chosen_synthesizer(declared, config, study)
     _check_ceiling(declared, config, synthesizer)
     check_draft(declared.schema, config)
     return CandidateSource(declared, study, config, synthesizer, declarations_of(declared, config, study, synthesizer))
+
+
+def check_study_exists(declared: Declared, synthesizer: object) -> None:
+    """Check that there are synthesizers to choose from.
+
+    Raises:
+        ConfigError: there is no study, and the synthesizer is not that of noisy tables.
+    """
+    if not (declared.folder / STUDY).exists():
+        allowed = [TABLES, f"a synthesizer of {STUDY}, which is missing"]
+        raise refusal(declared.folder / RELEASE, "synthesizer", synthesizer, allowed)
 
 
 def declarations_of(declared: Declared, config: ReleaseConfig, study: StudySetup, synthesizer: Synthesizer) -> Declarations:
