@@ -353,6 +353,11 @@ def test_a_planted_change_is_found(folder, kind):
         verify(folder)
 
 
+def test_a_copy_in_a_folder_of_a_group_is_accepted(folder):
+    folder.chmod(0o2755)
+    assert "byte by byte" in verify(folder)[0]
+
+
 SYNTHESIZED = {k: c | {"release": "synthesized"} if c.get("release") == "as_is" else c for k, c in COLUMNS.items()}
 ALONE = {"income": COLUMNS["income"]}
 

@@ -37,6 +37,10 @@ NO_NOISE = 1e9
 """Epsilon at which the model of the made-up rows is fitted, practically without noise."""
 LOST = 0.5
 """Standard error at and above which the noise hides a correlation."""
+SHAPE = "the shape of its relation"
+"""Property of a pair that a release of a large file preserves."""
+CORRELATION = "one correlation, or sums for each category of a column with three or more categories without an order"
+"""Property of a pair that a release of a small file preserves."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
         f"Errors to expect at epsilon {config.ceiling:g}, for {schema.rows} made-up rows; no file was opened.",
         *(f"{name}: {factor:.1f} times the sampling error; coverage {coverage:.2f}." for name, factor, coverage in lines),
         *(f"{name}: lost, because {reason}." for name, reason in lost.items()),
-        f"Each pair keeps {'the shape of its relation' if knots_for(public, way.rows, way.epsilon) else 'one correlation'}.",
+        f"Each pair keeps {SHAPE if knots_for(public, way.rows, way.epsilon) else CORRELATION}.",
         f"The share of a bin or category, from the noise alone: {share:.4f} (standard deviation, the largest of the columns).",
         *(
             f"The correlation of {pair}: {correlation_error(error)}."

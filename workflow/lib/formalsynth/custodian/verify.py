@@ -213,7 +213,10 @@ def _record_of(release: Path, study: Path | None, findings: _Findings, problem: 
 
 
 def _odd(release: Path) -> Iterator[str]:
-    """Yield descriptions of items that no release contains: links, folders, devices, other modes and extended attributes."""
+    """Yield descriptions of items that no release contains: links, folders, devices, other modes and extended attributes.
+
+    A copy in a folder of a group inherits its setgid bit, which executes nothing.
+    """
     for path in [release, *sorted(release.rglob("*"))]:
         mode = path.lstat().st_mode
         name = path.relative_to(release.parent)
@@ -221,7 +224,7 @@ def _odd(release: Path) -> Iterator[str]:
             yield f"{name}: is a link, a folder or a device"
         elif path != release and path.lstat().st_nlink > 1:
             yield f"{name}: is another name of a file elsewhere (a hard link)"
-        elif stat.S_IMODE(mode) & 0o7111 & ~(OPEN_FOLDER if path == release else OPEN_FILE):
+        elif stat.S_IMODE(mode) & 0o7111 & ~(OPEN_FOLDER | stat.S_ISGID if path == release else OPEN_FILE):
             yield f"{name}: has the mode {stat.S_IMODE(mode):o}"
         elif attributes := _attributes(path):
             yield f"{name}: has the extended attribute {attributes[0]}"
