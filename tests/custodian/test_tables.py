@@ -691,7 +691,7 @@ def test_decimal_places_that_a_release_rounds_are_counted(study, capsys):
     assert "decimal places than" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["plan", "release"])
+@pytest.mark.parametrize("command", ["plan", "compare", "release"])
 def test_an_unknown_synthesizer_is_named(study, capsys, command):
     (study / "study.yaml").unlink()
     households.declare(study, {"schema.yaml": {"columns.income.may_be_missing": False}, "release.yaml": {"synthesizer": "table"}})

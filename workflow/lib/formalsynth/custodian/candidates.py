@@ -31,6 +31,7 @@ from formalsynth.plan.messages import ConfigError, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.studies import ANYWHERE, InternalAudit, load_code
 from formalsynth.plan.studies import read_study as read_file
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.fit import StanPosteriors
 
@@ -126,10 +127,13 @@ def read_study(declared: Declared) -> StudySetup:
     """Read the study in a folder.
 
     Raises:
-        ConfigError: a line for each declaration that is missing or not allowed.
+        ConfigError: there is no study, or a line for each declaration that is missing or not allowed.
     """
     find_all()
-    file = declared.folder / STUDY
+    file, release = declared.folder / STUDY, declared.folder / RELEASE
+    if not file.exists():
+        allowed = [TABLES, f"a synthesizer of {STUDY}, which is missing"]
+        raise refusal(release, "synthesizer", load_yaml(release).get("synthesizer"), allowed)
     own = read_file(file, declarations(file))
     load_code([own])
     config = validated(PaperConfig, {**ANYWHERE, **own.tree}, file)

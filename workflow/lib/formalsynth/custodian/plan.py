@@ -9,7 +9,7 @@ from formalsynth.custodian.compare import try_candidates
 from formalsynth.custodian.fitted_plan import widths
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import RELEASE, SCHEMA, TABLES, Declared, read_release
-from formalsynth.custodian.sources import check_study_exists, source
+from formalsynth.custodian.sources import source
 from formalsynth.custodian.tables_plan import plan_tables
 from formalsynth.plan.yaml_file import load_yaml
 
@@ -26,10 +26,8 @@ def plan(declared: Declared) -> list[str]:
         ConfigError: a declaration is missing or not allowed.
         DataError: there is no CmdStan.
     """
-    synthesizer = load_yaml(declared.folder / RELEASE).get("synthesizer")
-    if synthesizer == TABLES:
+    if load_yaml(declared.folder / RELEASE).get("synthesizer") == TABLES:
         return _of_tables(declared)
-    check_study_exists(declared, synthesizer)
     study = read_study(declared)
     table = made_up(declared.schema, np.random.default_rng())
     seconds, failed = try_candidates(declared, study, table, declared.folder / DRY_REPORT, (), content=None)

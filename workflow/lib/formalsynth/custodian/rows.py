@@ -336,7 +336,8 @@ def _rounded(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
     for name, column in schema.released.items():
         if column.type != "number" or column.release == "as_is":
             continue
-        if finer := int((used[name].round(column.places) != used[name]).where(used[name].notna(), False).sum()):
+        values = used[name].dropna()
+        if finer := int((values.round(column.places) != values).sum()):
             have = "has" if finer == 1 else "have"
             yield (
                 f"{name}: {counted(finer, 'value')} {have} more decimal places than decimals, which is {column.places}: "

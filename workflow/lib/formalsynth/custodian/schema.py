@@ -210,7 +210,7 @@ class PublicSchema(Model):
     def _possible_outcome(self) -> Self:
         if self.outcome not in self.columns:
             raise ValueError(f"outcome has to be one of the columns: {', '.join(self.columns)}")
-        if self.columns[self.outcome].type == "category":
+        if self.target.type == "category":
             raise ValueError("outcome has to be a column of numbers")
         if self.target.release is not None:
             name = self.outcome

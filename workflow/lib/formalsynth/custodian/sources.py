@@ -36,7 +36,7 @@ from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
 from formalsynth.custodian.noise import with_safe_noise
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import made_up, records_of
-from formalsynth.custodian.schema import FITTED, RELEASE, SCHEMA, STUDY, TABLES, Declared, ReleaseConfig, Schema
+from formalsynth.custodian.schema import FITTED, RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import Crossed, MadeUpOutcomes
 from formalsynth.custodian.tables import check_numbers
 from formalsynth.plan.messages import refusal
@@ -257,23 +257,11 @@ def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
             f"false, where release.yaml has synthesizer: {config.synthesizer}; only synthesizer: {TABLES} draws missing values"
         ]
         raise refusal(declared.folder / SCHEMA, f"columns.{gaps[0]}.may_be_missing", True, allowed)
-    check_study_exists(declared, config.synthesizer)
     study = read_study(declared)
     synthesizer = chosen_synthesizer(declared, config, study)
     _check_ceiling(declared, config, synthesizer)
     check_draft(declared.schema, config)
     return CandidateSource(declared, study, config, synthesizer, declarations_of(declared, config, study, synthesizer))
-
-
-def check_study_exists(declared: Declared, synthesizer: object) -> None:
-    """Check that there are synthesizers to choose from.
-
-    Raises:
-        ConfigError: there is no study, and the synthesizer is not that of noisy tables.
-    """
-    if not (declared.folder / STUDY).exists():
-        allowed = [TABLES, f"a synthesizer of {STUDY}, which is missing"]
-        raise refusal(declared.folder / RELEASE, "synthesizer", synthesizer, allowed)
 
 
 def declarations_of(declared: Declared, config: ReleaseConfig, study: StudySetup, synthesizer: Synthesizer) -> Declarations:
