@@ -301,10 +301,14 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
 
 def serving(folder):
     """Processes that serve fits of a folder's program."""
-    wanted = [os.fsencode(folder / PROGRAM), b"serve"]
+    return commands_with([os.fsencode(folder / PROGRAM), b"serve"])
+
+
+def commands_with(wanted):
+    """Processes whose command contains these arguments, one after the other."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if path.read_bytes().split(b"\0")[:2] == wanted:
+            if b"\0".join(wanted) in path.read_bytes():
                 yield int(path.parent.name)
         except OSError:  # it has ended
             continue
@@ -332,6 +336,48 @@ def test_processes_that_serve_fits_are_killed_at_random_moments_and_nothing_diff
         assert left_over(folder) == []
     print(f"{killed} processes killed in {lap} runs")
     assert killed >= MOMENTS
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="jobs are forked from a server only on Linux")
+def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_path, repository, cmdstan, reference):
+    """The jobs of a killed server end with it and are repeated, each in a process of its own."""
+    undisturbed, _ = reference
+    expected, generator, ended = results(undisturbed), np.random.default_rng(20261127), 0
+    for lap in range(10):
+        folder = set_up(every_kind(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
+        run = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan))
+        waiting(lambda run=run: server_of(run), run)
+        server = server_of(run)
+        time.sleep(generator.uniform(1, 4))
+        jobs = [int(pid) for path in Path(f"/proc/{server}/task").glob("*/children") for pid in path.read_text().split()]
+        with contextlib.suppress(ProcessLookupError):  # the run was faster
+            os.kill(server, signal.SIGKILL)
+        time.sleep(0.2)
+        assert [pid for pid in jobs if commands_of(pid)] == []
+        assert run.wait(timeout=900) == 0, (folder / "run.log").read_text()[-3000:]
+        assert results(folder) == expected
+        assert left_over(folder) == []
+        ended += len(jobs)
+    print(f"{ended} jobs ended with their servers")
+    assert ended
+
+
+def server_of(run):
+    """Process from which a run forks its jobs, if it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        for pid in commands_with([b"-m", b"formalsynth.runtime.job_server"]):
+            if os.getpgid(pid) == run.pid:
+                return pid
+    return None
+
+
+def commands_of(pid):
+    """Command of a process; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 STUDY = Path("results", SCALE, "zcdp", "accounting_n1000")
