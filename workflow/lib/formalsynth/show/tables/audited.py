@@ -40,29 +40,30 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
     Returns:
         (data sets,) values; data sets without a value are left out.
     """
-    losses = audit[(audit["streams"] == 1) & ~audit["candidate"].isin([CURVE, ERROR_RATES])]
-    single = losses[losses["releases"] == 1]
-    neighbours = single[single["neighbour"].isin(LOSSES)]
-    positive = neighbours[neighbours["delta"] > 0]
-    first, last = (_at_delta(positive, place) for place in (0, -1))
+    delta, neighbour = audit["delta"], audit["neighbour"]
+    losses = (audit["streams"] == 1) & ~audit["candidate"].isin([CURVE, ERROR_RATES])
+    single = losses & (audit["releases"] == 1)
+    neighbours = single & neighbour.isin(LOSSES)
+    first, last = (_at_delta(neighbours & (delta > 0), delta, place) for place in (0, -1))
     column = statistic if statistic in (*CLAIMS, "attacked") else "audited"
     rows = first
     if statistic in LOSSES:
-        rows = first[first["neighbour"] == statistic]
+        rows = first & (neighbour == statistic)
     elif statistic == "strict":
         rows = last
     elif statistic == "pure":
-        rows = neighbours[neighbours["delta"] == 0]
+        rows = neighbours & (delta == 0)
     elif statistic in STRICT:
-        rows = last[last["neighbour"] == STRICT[statistic]]
+        rows = last & (neighbour == STRICT[statistic])
     elif statistic == "composed":
-        rows = _at_delta(losses[losses["releases"] > 1], 0)
+        rows = _at_delta(losses & (audit["releases"] > 1), delta, 0)
     elif statistic == "floor":
-        rows = _at_delta(single[single["neighbour"] == "same"], 0)
-    values: Array = rows.groupby("replicate")[column].max().dropna().to_numpy(dtype=float)
+        rows = _at_delta(single & (neighbour == "same"), delta, 0)
+    values: Array = audit[column][rows].groupby(audit["replicate"][rows]).max().dropna().to_numpy(dtype=float)
     return values
 
 
-def _at_delta(rows: pd.DataFrame, place: int) -> pd.DataFrame:
-    """Rows with the same delta as the first (0) or the last (-1) of them."""
-    return rows[rows["delta"] == (rows["delta"].iloc[place] if len(rows) else 0)]
+def _at_delta(rows: pd.Series[bool], delta: pd.Series[float], place: int) -> pd.Series[bool]:
+    """Of some rows, those with the same delta as the first (0) or the last (-1) of them."""
+    deltas = delta[rows]
+    return rows & (delta == deltas.iloc[place]) if len(deltas) else rows
