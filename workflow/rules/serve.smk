@@ -7,8 +7,8 @@ from snakemake.script import PythonScript
 
 from formalsynth.runtime.job_server import JobServer, ServerLostError, environment_of_job
 
-# Starting the server costs as much as starting some jobs.
-FEW_JOBS = 5
+# Starting the server costs as much as starting so many jobs.
+FEW_JOBS = 3
 IMPORTED = (
     "snakemake.script",
     "formalsynth.steps.run",
