@@ -5,8 +5,8 @@ CORES ?= all#   cores for snakemake
 PYTHON ?=#   interpreter that .venv is made with; if empty, the first that is new enough
 
 # Time that everything takes at a scale, on two cores.
-ABOUT_smoke := 2 to 4 minutes
-ABOUT_paper := 8 to 15 minutes
+ABOUT_smoke := 1 to 3 minutes
+ABOUT_paper := 7 to 15 minutes
 CHOSEN = $(or $(strip $(SCALE)),$(shell sed -n 's/^scale: *\([A-Za-z0-9_]*\).*/\1/p' config/config.yaml))
 
 # Real data in a folder shared/data next to the checkout are used if they exist.

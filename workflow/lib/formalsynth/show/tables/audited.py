@@ -64,6 +64,6 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
 
 
 def _at_delta(rows: pd.Series[bool], delta: pd.Series[float], place: int) -> pd.Series[bool]:
-    """Of some rows, those with the same delta as the first (0) or the last (-1) of them."""
+    """Rows with the same delta as the first (0) or the last (-1) of the given rows."""
     deltas = delta[rows]
     return rows & (delta == deltas.iloc[place]) if len(deltas) else rows
