@@ -126,6 +126,9 @@ def test_exit_codes_are_those_of_a_program(server, script):
         "import os; os._exit(5)": 5,
         "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": -signal.SIGKILL,
         "import os, signal; os.kill(os.getpid(), signal.SIGTERM)": -signal.SIGTERM,
+        "raise KeyboardInterrupt": -signal.SIGINT,
+        "import sys; sys.exit(2**40 + 3)": 3,
+        "import sys; sys.exit(-1)": 255,
     }
     assert {text: run(server, script(text)) for text in codes} == codes
 
@@ -144,6 +147,104 @@ def test_functions_for_the_exit_and_the_hook_for_errors_are_called(server, scrip
     assert [(tmp_path / name).read_text() for name in ("open", "kept", "error")] == [
         "half a line", "at the exit", "RuntimeError: no records",
     ]  # fmt: skip
+
+
+def test_nothing_is_lost_that_python_waits_for_at_the_exit(server, script, tmp_path):
+    """Threads and pools that nobody ended, and a file that nobody closed, in a cycle of references."""
+    text = """
+        import threading, time
+        from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+        from pathlib import Path
+
+        def late(name):
+            time.sleep(0.3)
+            Path(__file__).with_name(name).write_text("whole")
+
+        unclosed = open(Path(__file__).with_name("unclosed"), "w")
+        unclosed.write("whole")
+        threading.Thread(target=late, args=["thread"]).start()
+        ThreadPoolExecutor(1).submit(late, "pool")
+        assert (pool := ProcessPoolExecutor(2)).submit(abs, -3).result() == 3
+    """
+    assert run(server, script(text)) == 0
+    assert [(tmp_path / name).read_text() for name in ("unclosed", "thread", "pool")] == ["whole"] * 3
+
+
+def test_random_numbers_without_a_seed_differ(tmp_path, script):
+    """Also in a function for the exit, which still finds what the script defined."""
+    path = script("""
+        import atexit, numpy, os, pickle, random, uuid
+        from pathlib import Path
+
+        class Numbers:
+            pass
+
+        numbers = [numpy.random.random(), numpy.random.default_rng().random(), random.random(), str(uuid.uuid4())]
+        atexit.register(lambda: pickle.dumps(Numbers()) and Path(os.environ["WRITTEN"]).write_text(repr(numbers)))
+    """)
+    made = JobServer([sys.executable], ["numpy", "random", "uuid"])
+    try:
+        assert [run(made, path, WRITTEN=str(tmp_path / name)) for name in "ab"] == [0, 0]
+    finally:
+        made.close()
+    first, second = (eval((tmp_path / name).read_text()) for name in "ab")
+    assert all(number != other for number, other in zip(first, second, strict=True))
+
+
+def test_a_traceback_begins_with_the_script(script, capfd):
+    path = script("def divide():\n    return 1 / 0\n\ndivide()\n")
+    made = JobServer([sys.executable], [])
+    assert run(made, path) == 1
+    made.close()
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("  File")]
+    assert [line.split(", ")[0] for line in lines] == [f'  File "{path}"'] * 2
+
+
+def test_a_job_has_the_folder_of_its_owner_at_that_time(server, script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(server, script("from pathlib import Path; Path('here').touch()")) == 0
+    assert (tmp_path / "here").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_that_the_owner_ignores_is_ignored_by_jobs(script, number):
+    """As SIGHUP is in a run below nohup."""
+    path = script(f"import os; os.kill(os.getpid(), {number.value})")
+    former = signal.signal(number, signal.SIG_IGN)
+    try:
+        made = JobServer([sys.executable], [])
+        code = run(made, path)
+        made.close()
+    finally:
+        signal.signal(number, former)
+    assert code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_imports_ends_the_jobs_that_wait(script, tmp_path, monkeypatch, number):
+    """Ctrl-C goes to the server, too, before it has forked these jobs."""
+    script("import time; open('importing', 'w').close(); time.sleep(2)", "long_import.py")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    made = JobServer([sys.executable], ["long_import"])
+    wait_for((tmp_path / "importing").exists)
+    codes = []
+    path = script("from pathlib import Path; Path('ran').touch()")
+
+    def start():
+        try:
+            codes.append(run(made, path))
+        except ServerLostError:
+            codes.append("lost")
+
+    job = threading.Thread(target=start)
+    job.start()
+    time.sleep(0.3)
+    os.kill(made._process.pid, number)
+    job.join()
+    made.close()
+    assert codes == [-number]
+    assert not (tmp_path / "ran").exists()
 
 
 def test_what_a_job_changes_is_not_seen_by_the_next(server, script, tmp_path):

@@ -30,7 +30,8 @@ IMPORTED = (
 def serve_jobs():
     """Start the server, and have Snakemake use it for scripts that need neither another environment nor several threads."""
     jobs = workflow.dag.needrun_jobs(exclude_finished=False)
-    if not (workflow.local_exec and sys.platform == "linux" and sum(1 for _ in jobs) > FEW_JOBS):
+    here = workflow.local_exec and not workflow.touch and sys.platform == "linux"
+    if not here or sum(1 for _ in jobs) <= FEW_JOBS:
         return
     try:
         server = JobServer(shlex.split(sys.executable), IMPORTED)

@@ -18,14 +18,16 @@ import importlib
 import io
 import json
 import os
-import runpy
 import select
+import shutil
 import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -74,8 +76,9 @@ class Job:
         return self._number()
 
     def _number(self) -> int:
-        message = b""
-        with contextlib.suppress(ConnectionResetError):
+        try:
+            message = self._messages.recv(NUMBER.size)
+        except ConnectionResetError:  # reported once, before what was sent, if the server closed its end with unread messages
             message = self._messages.recv(NUMBER.size)
         if not message:
             raise ServerLostError("the process that is forked for each job has ended")
@@ -122,7 +125,7 @@ class JobServer:
         ours, theirs = _pair()
         with ours:
             with theirs:
-                request = json.dumps([str(script), dict(environment)]).encode()
+                request = json.dumps([str(script), str(Path.cwd()), dict(environment)]).encode()
                 try:
                     socket.send_fds(self._requests, [request], [theirs.fileno()])
                 except OSError as error:  # the server has ended, or the environment is too long for a message
@@ -143,26 +146,62 @@ def _above_standard_streams(end: socket.socket) -> socket.socket:
 
 def main() -> None:
     """Import modules, then fork for each request; a fork runs its script like a program of its own."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # jobs get them, too; the server ends with its owner
+    signals = Signals()
     requests, *modules = sys.argv[1:]
     _import_all(modules)
-    script = _serve(socket.socket(fileno=int(requests)))
+    script = _serve(socket.socket(fileno=int(requests)), signals)
     if script:
         os._exit(_run(script))  # Python's own exit would visit, and so copy, everything that was imported
+
+
+class Signals:
+    """Signals that end a run: they end the jobs, but the server ends with its owner."""
+
+    def __init__(self) -> None:
+        self._received: list[int] = []
+        # Ignored signals, such as SIGHUP below nohup, stay ignored.
+        self._former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        for number, handler in self._former.items():
+            if handler != signal.SIG_IGN:
+                signal.signal(number, lambda number, frame: self._received.append(number))
+
+    def fork(self) -> int:
+        """Fork. A signal that the server received before, for example while a job waited for it, is passed on to the job."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, self._former)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for number, handler in self._former.items():
+                    signal.signal(number, handler if handler == signal.SIG_IGN else signal.SIG_DFL)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if pid and self._received:
+            os.kill(pid, self._received[-1])
+        return pid
+
+    def restore(self) -> None:
+        """Set the handlers that a Python program has."""
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
 
 
 def _import_all(modules: Sequence[str]) -> None:
     """Import modules; the error or warning of a library comes again, in a job's log, when a job needs it."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         for name in modules:
-            with contextlib.suppress(Exception):
+            try:
                 importlib.import_module(name)
+            except (MemoryError, OSError):  # what was imported may be incomplete
+                sys.exit(1)
+            except Exception:
+                continue
     tempfile.tempdir = None  # a library may have asked for it, and jobs have their own
     gc.freeze()  # otherwise the first search for reference cycles would copy all of this memory
 
 
-def _serve(requests: socket.socket) -> str | None:
+def _serve(requests: socket.socket, signals: Signals) -> str | None:
     """Fork for each request; return the path of its script in the fork, and None in the server when its owner has ended."""
     ended, wake = socket.socketpair()
     ended.setblocking(False)
@@ -180,14 +219,20 @@ def _serve(requests: socket.socket) -> str | None:
             request, files, _, _ = socket.recv_fds(requests, LARGEST, 1)
             if not request:
                 return None
-            with socket.socket(fileno=files[0]) as messages, contextlib.suppress(OSError):  # no room for one more process
-                pid = os.fork()
+            for number in files:  # none if too many files are open
+                messages = socket.socket(fileno=number)
+                try:
+                    pid = signals.fork()
+                except OSError:  # no room for one more process: the owner starts the job otherwise
+                    messages.close()
+                    continue
                 if pid == 0:
                     for inherited in (requests, ended, wake, *running.values()):
                         inherited.close()
-                    return _begin(messages, server, *json.loads(request))
-                running[pid] = messages.dup()
-                messages.send(NUMBER.pack(pid))
+                    return _begin(messages, signals, server, *json.loads(request))
+                running[pid] = messages
+                with contextlib.suppress(OSError):
+                    messages.send(NUMBER.pack(pid))
 
 
 def _report_ended(running: dict[int, socket.socket]) -> None:
@@ -199,41 +244,60 @@ def _report_ended(running: dict[int, socket.socket]) -> None:
                 messages.send(NUMBER.pack(os.waitstatus_to_exitcode(status)))
 
 
-def _begin(messages: socket.socket, server: int, script: str, environment: Mapping[str, str]) -> str:
+def _begin(
+    messages: socket.socket, signals: Signals, server: int, script: str, folder: str, environment: Mapping[str, str]
+) -> str:
     """Prepare a fork for its job, wait until the job may start, and return the path of its script."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != server or not messages.recv(1):
+    try:
+        if os.getppid() != server or not messages.recv(1):
+            os._exit(1)
+        os.chdir(folder)
+    except OSError:
         os._exit(1)
+    messages.close()
     os.environ.clear()
     os.environ.update(environment)
+    atexit.unregister(shutil.rmtree)  # of a folder that a library made for the server and all jobs
+    if "numpy" in sys.modules:  # otherwise its random numbers without a seed would be the same in all jobs
+        sys.modules["numpy"].random.seed()
+    signals.restore()
     return script
 
 
 def _run(script: str) -> int:
-    """Run a script like a program, with its functions for the exit, and return its exit code."""
+    """Run a script like a program, with what Python does at its exit, and return its exit code."""
     sys.argv = [script]
     sys.path.insert(0, str(Path(script).parent))
+    program = sys.modules["__main__"] = types.ModuleType("__main__")
+    program.__file__ = script
     code: object = None
+    interrupted = False
     try:
-        runpy.run_path(script, run_name="__main__")
+        exec(compile(Path(script).read_bytes(), script, "exec"), program.__dict__)
     except SystemExit as error:
         code = error.code
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-        code = 1
+    except BaseException as error:
+        trace = error.__traceback__ and error.__traceback__.tb_next  # from the script on
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        code, interrupted = 1, isinstance(error, KeyboardInterrupt)
     if not (code is None or isinstance(code, int)):
         print(code, file=sys.stderr)
         code = 1
+    opened = [thing for thing in gc.get_objects() if issubclass(type(thing), (io.TextIOWrapper, io.BufferedWriter))]
+    threading._shutdown()  # type: ignore[attr-defined]  # wait for threads, as Python does
     atexit._run_exitfuncs()
-    for stream in filter(None, (sys.stdout, sys.stderr)):
+    # Text first, since it is passed on to buffers.
+    for stream in sorted(opened, key=lambda stream: isinstance(stream, io.BufferedWriter)):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
-    return code or 0
+    for standard in filter(None, (sys.stdout, sys.stderr)):
+        with contextlib.suppress(OSError, ValueError):
+            standard.flush()
+    if interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return (code or 0) & 0xFF
 
 
 if __name__ == "__main__":
