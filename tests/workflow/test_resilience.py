@@ -301,15 +301,15 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
 
 def serving(folder):
     """Processes that serve fits of a folder's program."""
-    return commands_with([os.fsencode(folder / PROGRAM), b"serve"])
+    wanted = [os.fsencode(folder / PROGRAM), b"serve"]
+    return (pid for pid, arguments in processes() if arguments[:2] == wanted)
 
 
-def commands_with(wanted):
-    """Processes whose command contains these arguments, one after the other."""
+def processes():
+    """Ids and command lines of all processes."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if b"\0".join(wanted) in path.read_bytes():
-                yield int(path.parent.name)
+            yield int(path.parent.name), path.read_bytes().split(b"\0")
         except OSError:  # it has ended
             continue
 
@@ -366,8 +366,8 @@ def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_pa
 def server_of(run):
     """Process from which a run forks its jobs, if it has started."""
     with contextlib.suppress(ProcessLookupError):
-        for pid in commands_with([b"-m", b"formalsynth.runtime.job_server"]):
-            if os.getpgid(pid) == run.pid:
+        for pid, arguments in processes():
+            if b"formalsynth.runtime.job_server" in arguments and os.getpgid(pid) == run.pid:
                 return pid
     return None
 

@@ -7,7 +7,7 @@ from snakemake.script import PythonScript
 
 from formalsynth.runtime.job_server import JobServer, ServerLostError, environment_of_job
 
-# Starting the server costs as much as starting so many jobs.
+# So few jobs do not repay the start of the server.
 FEW_JOBS = 3
 IMPORTED = (
     "snakemake.script",
