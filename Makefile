@@ -91,6 +91,8 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	       esac; \
 	       echo "The Python packages could not be installed ($$why); see $(VENV)/pip.log. Downloads are kept for the next make." >&2; \
 	       exit 1; }
+	@# Machines that share the cache need no compiler then; without one here, jobs say that they take longer.
+	@$(BIN)/python -m formalsynth.core.compiled 2> $(VENV)/loops.log || true
 	@touch $(COMPLETE)
 
 $(FOR_TESTS): requirements-dev.txt $(COMPLETE)

@@ -91,6 +91,17 @@ def test_every_package_above_a_module_counts(package):
     assert names(sources("formalsynth.rooms.deep.lake"), package) == files
 
 
+def test_code_in_another_language_counts_with_the_module_that_has_its_name(package):
+    (package / "late.cpp").touch()
+    (package / "other.cpp").touch()
+    files = ["__init__.py", "late.cpp", "late.py", "leaf.py", "steps/__init__.py", "steps/second.py"]
+    assert names(sources("formalsynth.steps.second"), package) == files
+
+
+def test_studies_depend_on_their_compiled_loops():
+    assert "core/compiled.cpp" in names(sources("formalsynth.papers.reps.study_protection"))
+
+
 def test_several_modules_together_have_the_files_of_each(package):
     together = sources("formalsynth.steps.first", "formalsynth.steps.second")
     both = {*sources("formalsynth.steps.first"), *sources("formalsynth.steps.second")}

@@ -2,54 +2,81 @@
 
 import numpy as np
 import pytest
-from formalsynth.papers.reps import neighbours
+from formalsynth.core import compiled
 from formalsynth.papers.reps.neighbours import nearest
 from hypothesis import given
 from hypothesis import strategies as st
+
+LEVELS = (7, 3)
 
 
 def every_distance(queries: np.ndarray, pool: np.ndarray) -> np.ndarray:
     return np.linalg.norm(queries[:, None].astype(np.float64) - pool, axis=2)
 
 
-def encoded(generator: np.random.Generator, n: int, scale: float = 1.0) -> np.ndarray:
+def encoded(generator: np.random.Generator, n: int, scale: float = 1.0, levels: tuple[int, ...] = LEVELS) -> np.ndarray:
     """Encoded records, numbers with one-hot categories; some numbers are outliers, some records are equal."""
     numbers = scale * generator.normal(size=(n, 3)) * np.exp(generator.normal(size=(n, 1)))
-    levels = np.eye(7)[generator.integers(7, size=n)]
-    records = np.hstack([np.clip(numbers, -4 * scale, 4 * scale), levels]).astype(np.float32)
+    categories = [np.eye(values)[generator.integers(values, size=n)] for values in levels]
+    records = np.hstack([np.clip(numbers, -4 * scale, 4 * scale), *categories]).astype(np.float32)
     records[: n // 5] = records[generator.integers(n, size=n // 5)]
     return records
 
 
+@pytest.fixture(params=["loops", "without loops"])
+def either(request, monkeypatch):
+    """With compiled loops, and without a compiler."""
+    if request.param == "without loops":
+        monkeypatch.setattr(compiled, "library", lambda: None)
+
+
 @given(
-    seed=st.integers(0, 2**32 - 1), queries=st.integers(1, 40), pool=st.integers(1, 900),
-    k=st.integers(1, 6), scale=st.sampled_from([1e-3, 1.0, 1e3]),
+    seed=st.integers(0, 2**32 - 1), queries=st.integers(1, 40), pool=st.integers(1, 900), k=st.integers(1, 6),
+    scale=st.sampled_from([1e-30, 1e-3, 1.0, 1e3, 1e18]), levels=st.sampled_from([(), (256,), (7, 3), (1, 2, 1)]),
 )  # fmt: skip
-def test_distances_are_the_least_and_those_of_the_positions(seed, queries, pool, k, scale):
+def test_distances_are_the_least_and_those_of_the_positions(seed, queries, pool, k, scale, levels):
     generator = np.random.default_rng(seed)
-    queries, pool = encoded(generator, queries, scale), encoded(generator, max(pool, k), scale)
-    distances, index = nearest(queries, pool, k)
+    queries, pool = encoded(generator, queries, scale, levels), encoded(generator, max(pool, k), scale, levels)
+    distances, index = nearest(queries, pool, k, levels)
     expected = every_distance(queries, pool)
     assert distances == pytest.approx(np.sort(expected, axis=1)[:, :k], rel=1e-12, abs=1e-12 * scale)
     assert np.take_along_axis(expected, index, axis=1) == pytest.approx(distances, rel=1e-12, abs=1e-12 * scale)
     assert all(len(set(row)) == k for row in index.tolist())
 
 
-def test_neighbours_that_single_precision_cannot_tell_apart_are_found(generator, monkeypatch):
-    """Far from the origin products are rounded more than the distances differ: the candidates alone would not do."""
-    pool = (1000 + generator.normal(size=(2000, 3))).astype(np.float32)
-    queries = pool[:20]
-    expected = np.sort(every_distance(queries, pool), axis=1)[:, :5]
-    assert nearest(queries, pool, 5)[0] == pytest.approx(expected, rel=1e-12)
-    monkeypatch.setattr(neighbours, "_ROUNDING", 0.0)
-    assert nearest(queries, pool, 5)[0] != pytest.approx(expected, rel=1e-12), "the case does not need the bound"
+def test_both_ways_give_the_same_distances(generator, either):
+    queries, pool = encoded(generator, 300), encoded(generator, 5000)
+    expected = np.sort(every_distance(queries, pool), axis=1)[:, :6]
+    assert nearest(queries, pool, 6, LEVELS)[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_order_of_queries_and_parts_changes_nothing(generator, monkeypatch):
+def test_categories_that_are_not_named_are_numbers(generator):
+    queries, pool = encoded(generator, 100), encoded(generator, 400)
+    assert np.array_equal(nearest(queries, pool, 3)[0], nearest(queries, pool, 3, LEVELS)[0])
+
+
+def test_neighbours_that_single_precision_cannot_tell_apart_are_found(generator, either):
+    """Many records at almost the same distance: their order in single precision is not that of the distances."""
+    direction = generator.normal(size=(4000, 6))
+    pool = (direction / np.linalg.norm(direction, axis=1, keepdims=True) * (1 + 1e-9 * generator.random((4000, 1)))).astype(
+        np.float32
+    )
+    queries = np.zeros((1, 6), dtype=np.float32)
+    exact = every_distance(queries, pool)
+    single = np.square(pool).sum(axis=1, dtype=np.float32)
+    assert np.sort(exact[0, np.argsort(single, kind="stable")[:5]]) != pytest.approx(np.sort(exact[0])[:5], rel=1e-13)
+    assert nearest(queries, pool, 5)[0] == pytest.approx(np.sort(exact, axis=1)[:, :5], rel=1e-13)
+
+
+def test_order_of_queries_and_records_changes_nothing(generator):
     queries, pool = encoded(generator, 300), encoded(generator, 500)
-    distances, index = nearest(queries, pool, 4)
-    shuffled = generator.permutation(300)
-    monkeypatch.setattr(neighbours, "_QUERIES", 7)
-    again, _ = nearest(queries[shuffled], pool, 4)
-    assert np.array_equal(again, distances[shuffled])
+    distances, index = nearest(queries, pool, 4, LEVELS)
+    asked, searched = generator.permutation(300), generator.permutation(500)
+    assert np.array_equal(nearest(queries[asked], pool, 4, LEVELS)[0], distances[asked])
+    assert np.array_equal(nearest(queries, pool[searched], 4, LEVELS)[0], distances)
     assert (index < 500).all()
+
+
+def test_a_feature_with_too_many_values_is_refused(generator):
+    with pytest.raises(ValueError, match="has 257 values, at most 256 are allowed"):
+        nearest(encoded(generator, 5, levels=(257,)), encoded(generator, 5, levels=(257,)), 2, (257,))

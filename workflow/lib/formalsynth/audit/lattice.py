@@ -16,7 +16,8 @@ from scipy.optimize import minimize
 
 from formalsynth.audit.exact import log_mean
 from formalsynth.audit.losses import Losses
-from formalsynth.core.arrays import BLOCK, Array, Index, Records
+from formalsynth.core.arrays import Array, Index, Records
+from formalsynth.core.compiled import clipped_sums
 from formalsynth.core.family import Family
 
 STEP = {1: 0.02, 2: 0.15}
@@ -105,13 +106,7 @@ class Lattice:
         return total
 
     def _clipped(self, weights: Array, index: Index, threshold: float) -> Array:
-        weighted = (weights[index, None] * self.right[index]).T
-        total = np.zeros(len(self.left))
-        size = max(1, BLOCK // max(len(index), 1))
-        for start in range(0, len(total) if len(index) else 0, size):
-            values = self.left[start : start + size] @ weighted
-            total[start : start + size] = np.clip(values, -threshold, threshold, out=values).sum(axis=1)
-        return total
+        return clipped_sums(self.left, weights[index, None] * self.right[index], threshold)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _python_without_comments(text: str) -> str:
 
 @functools.cache
 def _reached(modules: tuple[str, ...], package: Path) -> tuple[Path, ...]:
-    """Return the files of the modules and of everything that they import, sorted."""
+    """Return the files of the modules and of everything that they import, sorted; C++ code of a module has the module's name."""
     reached: dict[str, Path] = {}
     waiting = list(modules)
     while waiting:
@@ -111,7 +111,8 @@ def _reached(modules: tuple[str, ...], package: Path) -> tuple[Path, ...]:
         if path is not None and name not in reached:
             reached[name] = path
             waiting += _needed(name, path, package)
-    return tuple(sorted(reached.values()))
+    compiled = (path.with_suffix(".cpp") for path in reached.values())
+    return tuple(sorted([*reached.values(), *(path for path in compiled if path.is_file())]))
 
 
 @functools.cache

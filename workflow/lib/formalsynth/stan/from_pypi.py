@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from formalsynth.runtime.compiler import compiler
 from formalsynth.runtime.files import checksum
 from formalsynth.stan.main import CUT_SHORT, keep_main, main_in, settings_of
-from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make
+from formalsynth.stan.toolchain import CmdStanError, building, last_line, log, make
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlsplit
 
+from formalsynth.runtime.compiler import compiler
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.scratch import own_temporary_folder, scratch_folder, sweep
 from formalsynth.stan import from_pypi
 from formalsynth.stan.main import place_main, settings_of
-from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make, version_of
+from formalsynth.stan.toolchain import CmdStanError, building, last_line, log, make, version_of
 
 HOME = Path("~/.cmdstan")
 """Default folder of CmdStan installations."""

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.runtime.cache import keep, kept
-from formalsynth.stan.toolchain import compiler, version_of
+from formalsynth.runtime.compiler import compiler
+from formalsynth.stan.toolchain import version_of
 
 KIND = "stan"
 """Kind of the files in the user's cache."""

@@ -6,9 +6,7 @@ import contextlib
 import json
 import logging
 import os
-import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,12 +36,6 @@ def make(folder: Path, *targets: str) -> str:
         last_lines = "\n".join((run.stderr.strip() or run.stdout).splitlines()[-5:])
         raise CmdStanError(f"make {' '.join(targets)} failed in {folder}:\n{last_lines}")
     return run.stdout
-
-
-def compiler() -> str:
-    """C++ compiler that CmdStan's makefiles call, without flags."""
-    default = "clang++" if sys.platform == "darwin" else "g++"
-    return (shlex.split(os.environ.get("CXX", "")) or [default])[0]
 
 
 def read_record(file: Path) -> Path:

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.compiled import clipped_sums
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.parameters import Parameters
 from formalsynth.families.beta import beta_coefficients, beta_terms
 
 Mask = NDArray[np.bool_]
-BLOCK = 1 << 17
-"""Number of elements of a block, chosen to fit its arrays into the cache."""
 LOGIT_PHI = 12.0
 """Limit of logit phi: the grid covers phi from ``expit(-12)`` to ``expit(12)``, all but 1e-5 of its prior."""
 LARGEST_LAMBDA = 1e4
@@ -131,13 +130,7 @@ def log_likelihood(grid: Grid, x: Array, weights: Array, threshold: float | None
     terms = weights[:, None] * beta_terms(x)
     if threshold is None:
         return np.asarray(grid.coefficients @ terms.sum(axis=0))
-    total = np.empty(len(grid.phi))
-    size = max(1, BLOCK // max(len(x), 1))
-    for start in range(0, len(total), size):
-        block = slice(start, start + size)
-        values = grid.coefficients[block] @ terms.T
-        total[block] = np.clip(values, -threshold, threshold, out=values).sum(axis=1)
-    return total
+    return clipped_sums(grid.coefficients, terms, threshold)
 
 
 def posterior(grid: Grid, log_likelihood: Array, tolerance: float = 1e-6) -> Array:

@@ -23,7 +23,9 @@ DECILES = 10
 _TINY = 1e-12
 
 
-def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers | None = None) -> Array:
+def mean_distance(
+    queries: Encoded, pool: Encoded, k: int, leave_out: Integers | None = None, levels: Sequence[int] = ()
+) -> Array:
     """Mean distance of each query to its k nearest records of the pool: (m,).
 
     Args:
@@ -31,8 +33,9 @@ def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers |
         pool: (r, d) with more than k records.
         k: number of neighbours.
         leave_out: (m,) position of the pool record with which a query is not compared, such as the query itself.
+        levels: number of values of each categorical feature.
     """
-    distances, index = nearest(queries, pool, k if leave_out is None else k + 1)
+    distances, index = nearest(queries, pool, k if leave_out is None else k + 1, levels)
     return _mean(distances if leave_out is None else _without(distances, index, leave_out))
 
 
@@ -71,6 +74,8 @@ class Targets:
     """(n_train,) mean nearest-neighbour distance of every training record."""
     train_decile: Integers = field(repr=False)
     """(n_train,)."""
+    levels: tuple[int, ...] = ()
+    """Number of values of each categorical feature."""
 
 
 def deciles_of(outlierness: Array) -> Integers:
@@ -81,7 +86,13 @@ def deciles_of(outlierness: Array) -> Integers:
 
 
 def prepare_targets(
-    train: Encoded, test: Encoded, rows: Integers, k: int, generator: np.random.Generator, queries: int | None = None
+    train: Encoded,
+    test: Encoded,
+    rows: Integers,
+    k: int,
+    generator: np.random.Generator,
+    queries: int | None = None,
+    levels: tuple[int, ...] = (),
 ) -> Targets:
     """Compute outlier deciles, the sample of queries and the reference distances.
 
@@ -97,15 +108,16 @@ def prepare_targets(
         k: number of neighbours.
         generator: source of the random queries, and of the random records with which members are not compared.
         queries: largest number of queries for each decile and membership; None for all.
+        levels: number of values of each categorical feature.
     """
     everyone = np.concatenate([train, test])
     member = np.arange(len(everyone)) < len(train)
-    outlierness = mean_distance(everyone, everyone, k, np.arange(len(everyone)))
+    outlierness = mean_distance(everyone, everyone, k, np.arange(len(everyone)), levels)
     decile = deciles_of(outlierness)
     chosen, weight = _sample(decile, member, queries, generator)
     at_random = generator.integers(len(test), size=len(chosen))
     left_out = np.where(member[chosen], at_random, chosen - len(train))
-    distances, index = nearest(everyone[chosen], test, k + 1)
+    distances, index = nearest(everyone[chosen], test, k + 1, levels)
     return Targets(
         features=everyone[chosen],
         row=rows[chosen],
@@ -116,6 +128,7 @@ def prepare_targets(
         reference_printed=_mean(distances[:, :k]),
         train_outlierness=outlierness[: len(train)],
         train_decile=decile[: len(train)],
+        levels=levels,
     )
 
 
@@ -140,7 +153,7 @@ def attack_scores(targets: Targets, synthetic: Encoded, k: int) -> dict[str, Arr
         synthetic: (s, d) encoded synthetic records.
         k: number of neighbours.
     """
-    log_distance = np.log(mean_distance(targets.features, synthetic, k) + _TINY)
+    log_distance = np.log(mean_distance(targets.features, synthetic, k, levels=targets.levels) + _TINY)
     return {
         "distance": -log_distance,
         "domias": np.log(targets.reference + _TINY) - log_distance,

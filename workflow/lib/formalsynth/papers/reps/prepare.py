@@ -114,4 +114,5 @@ def targets_of(prepared: Prepared, settings: ExperimentSettings, streams: Stream
     split = prepared.split
     rows = np.concatenate([split.train, split.test])
     train = encode(split.part("train"), prepared.space)
-    return prepare_targets(train, prepared.test, rows, settings.neighbours, streams("targets"), settings.queries)
+    levels = split.table.schema.levels
+    return prepare_targets(train, prepared.test, rows, settings.neighbours, streams("targets"), settings.queries, levels)
