@@ -223,25 +223,27 @@ def test_a_signal_that_the_owner_ignores_is_ignored_by_jobs(script, number):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_during_the_imports_ends_the_jobs_that_wait(script, tmp_path, monkeypatch, number):
     """Ctrl-C goes to the server, too, before it has forked these jobs."""
-    script("import time; open('importing', 'w').close(); time.sleep(2)", "long_import.py")
+    waits = """
+        import time
+        from pathlib import Path
+        Path("importing").touch()
+        while not Path("signalled").exists():
+            time.sleep(0.02)
+    """
+    script(waits, "long_import.py")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    made = JobServer([sys.executable], ["long_import"])
+    made, send, sent = JobServer([sys.executable], ["long_import"]), job_server.socket.send_fds, threading.Event()
+    monkeypatch.setattr(job_server.socket, "send_fds", lambda *arguments: (send(*arguments), sent.set()))
     wait_for((tmp_path / "importing").exists)
     codes = []
     path = script("from pathlib import Path; Path('ran').touch()")
-
-    def start():
-        try:
-            codes.append(run(made, path))
-        except ServerLostError:
-            codes.append("lost")
-
-    job = threading.Thread(target=start)
+    job = threading.Thread(target=lambda: codes.append(run(made, path)), daemon=True)
     job.start()
-    time.sleep(0.3)
+    assert sent.wait(60)
     os.kill(made._process.pid, number)
-    job.join()
+    (tmp_path / "signalled").touch()
+    job.join(60)
     made.close()
     assert codes == [-number]
     assert not (tmp_path / "ran").exists()
