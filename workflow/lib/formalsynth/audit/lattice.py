@@ -84,6 +84,11 @@ class Lattice:
         return Lattice(self.centre, self.root, axes, self.log_prior[subset], self.left[subset], self.right)
 
     @cached_property
+    def standard(self) -> Array:
+        """Standardised values (G, d) of the points."""
+        return _product(self.axes)
+
+    @cached_property
     def log_volume(self) -> float:
         """Log volume of the cell around a point."""
         steps = [axis[1] - axis[0] for axis in self.axes]
@@ -166,8 +171,7 @@ class LatticePosterior:
     @cached_property
     def moments(self) -> tuple[Array, Array]:
         """Mean (d,) and a root (d, d) of the covariance, in units of the lattice."""
-        standard = np.stack([axis.ravel() for axis in np.meshgrid(*self.lattice.axes, indexing="ij")], axis=1)
-        mass = self.shares.ravel()
+        standard, mass = self.lattice.standard, self.shares.ravel()
         mean = mass @ standard
         covariance = (standard - mean).T @ (mass[:, None] * (standard - mean))
         return mean, np.asarray(np.linalg.cholesky(covariance + 1e-12 * np.eye(len(mean))), dtype=float)
@@ -306,12 +310,16 @@ class LatticePosteriors:
         return np.linspace(low, high, min(MOST[self.dimension], 1 + int(np.ceil((high - low) / step))))
 
     def _at(self, centre: Array, root: Array, axes: tuple[Array, ...]) -> Lattice:
-        standard = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-        points = centre + standard @ root.T
+        points = centre + _product(axes) @ root.T
         return Lattice(centre, root, axes, self._coordinates.log_prior(points), *self._factors(points))
 
     def _factors(self, points: Array) -> tuple[Array, Array]:
         return self._family.factors(self._universe, self._coordinates.draws(points))
+
+
+def _product(axes: Sequence[Array]) -> Array:
+    """Points (G, d) of a lattice with these axes."""
+    return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
 def _cumulated(mass: Array) -> Array:
