@@ -45,6 +45,16 @@ WAIT = """
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_ignored_signals():
+    """Signals as in a terminal: in the background of a shell, SIGINT is ignored, and below nohup SIGHUP."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    former = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in former.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture(scope="module")
 def server():
     """A server with a module that nothing else imports, and with one that does not exist."""
