@@ -53,7 +53,9 @@ setup: $(COMPLETE) ## install the Python packages and CmdStan, once; later only 
 	@$(BIN)/python -m formalsynth.runtime.locked || { \
 	  echo "These were installed after set-up, so set-up starts again."; rm $(COMPLETE); make --no-print-directory $(COMPLETE); }
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
-	@[ $(TOLD) -nt $(COMPLETE) ] || { touch $(TOLD); echo "Set-up is complete."; }
+	@# Loops are compiled in the background, for machines that share the cache but have no compiler.
+	@[ $(TOLD) -nt $(COMPLETE) ] || { \
+	  $(BIN)/python -m formalsynth.core.compiled > $(VENV)/loops.log 2>&1 & touch $(TOLD); echo "Set-up is complete."; }
 
 $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	@if [ ! -e $(COMPLETE) ] || [ -n '$(AGAIN)' ]; then \
@@ -91,8 +93,6 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	       esac; \
 	       echo "The Python packages could not be installed ($$why); see $(VENV)/pip.log. Downloads are kept for the next make." >&2; \
 	       exit 1; }
-	@# Machines that share the cache need no compiler then; without one here, jobs say that they take longer.
-	@$(BIN)/python -m formalsynth.core.compiled 2> $(VENV)/loops.log || true
 	@touch $(COMPLETE)
 
 $(FOR_TESTS): requirements-dev.txt $(COMPLETE)

@@ -250,7 +250,7 @@ def _failure(cmdstan: Path, record: Path) -> str:
         try:  # with make, because cmdstanpy rejects a tree without tools that are not needed here
             with contextlib.redirect_stdout(sys.stderr):
                 variables = place_main(Path(folder), cmdstan)
-            make(cmdstan, *settings_of(variables), str(Path(folder, "check")))
+            make(cmdstan, *settings_of(variables), *_quick(cmdstan), str(Path(folder, "check")))
         except CmdStanError as error:
             return f"the check model does not compile ({last_line(str(error))})"
         fresh = scratch / "check"
@@ -263,6 +263,11 @@ def _failure(cmdstan: Path, record: Path) -> str:
         shutil.rmtree(record / "check", ignore_errors=True)
         fresh.rename(record / "check")
     return ""
+
+
+def _quick(cmdstan: Path) -> list[str]:
+    """Return settings that compile the check with fewer optimisations, unless make would compile parts of CmdStan with them."""
+    return ["O=1"] if any(cmdstan.glob("stan/src/stan/model/model_header*.gch")) else []
 
 
 def _samples(executable: Path) -> bool:
