@@ -8,6 +8,7 @@ import pytest
 from formalsynth.core import compiled
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 
 def clipped(left: np.ndarray, right: np.ndarray, threshold: float) -> np.ndarray:
@@ -54,9 +55,7 @@ def test_sums_of_many_records_are_precise():
 def test_without_a_compiler_numpy_computes_the_sums_with_a_warning(again, monkeypatch, generator):
     monkeypatch.setenv("CXX", "no-such-compiler")
     left, right = generator.normal(size=(40, 3)), generator.normal(size=(30, 3))
-    with pytest.warns(
-        RuntimeWarning, match=r"takes longer \(.*no-such-compiler.*install no-such-compiler, or name a compiler in CXX"
-    ):
+    with pytest.warns(RuntimeWarning, match="takes much longer: .*'no-such-compiler'"):
         assert compiled.clipped_sums(left, right, 1.0) == pytest.approx(clipped(left, right, 1.0), rel=1e-12)
     assert compiled.clipped_sums(left, right, 1.0) == pytest.approx(clipped(left, right, 1.0), rel=1e-12)
 
@@ -74,17 +73,78 @@ def test_all_forms_give_the_same_numbers(tmp_path, generator):
     expected = compiled.clipped_sums(left, right, 1.0)
     for form in ("-DONE_FORM", "-DONE_FORM -march=native"):
         file = tmp_path / "loops.so"
-        subprocess.run([compiled.compiler(), *compiled.FLAGS, *form.split(), str(compiled.SOURCE), "-o", str(file)], check=True)
+        subprocess.run([*compiled.command(), *compiled.FLAGS, *form.split(), str(compiled.SOURCE), "-o", str(file)], check=True)
         loops, sums = compiled._loaded(file), np.zeros(1000)
         loops.clipped_sums(left, 1000, right, 777, 3, 1.0, sums)
         assert np.array_equal(sums, expected)
         file.unlink()
 
 
-def test_a_compiler_that_fails_is_reported(again, monkeypatch):
-    monkeypatch.setattr(compiled, "FORMS", (("-std=no-such-standard",),))
-    with pytest.warns(RuntimeWarning, match="no-such-standard"):
+def test_the_compiler_may_be_named_with_what_calls_it(again, monkeypatch):
+    monkeypatch.setenv("CXX", "env g++")
+    assert compiled.library() is not None
+
+
+COMPILERS = {
+    "fails": ("echo wrong >&2; exit 3", "ended with code 3: wrong"),
+    "fails without a word": ("exit 3", "ended with code 3: "),
+    "fails with other bytes": (r"printf '\\351' >&2; exit 3", "ended with code 3: "),
+    "writes nothing": ("exit 0", "cannot open shared object file"),
+    "writes an empty file": ('for file; do :; done; : > "$file"', "file too short"),
+    "leaves functions out": ('for file; do :; done; echo | g++ -shared -x c++ - -o "$file"', "lacks a function"),
+}
+
+
+@pytest.mark.parametrize("kind", COMPILERS)
+def test_what_a_compiler_does_wrong_is_reported_and_leaves_nothing(again, monkeypatch, tmp_path, kind):
+    does, reason = COMPILERS[kind]
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f"#!/bin/sh\n{does}\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    with pytest.warns(RuntimeWarning, match=reason):
         assert compiled.library() is None
+    compiled.library.cache_clear()
+    monkeypatch.setenv("CXX", "g++")
+    assert compiled.library() is not None
+
+
+def test_a_name_of_a_compiler_that_cannot_be_read_is_reported(again, monkeypatch):
+    monkeypatch.setenv("CXX", '"g++')
+    with pytest.warns(RuntimeWarning, match="No closing quotation"):
+        assert compiled.library() is None
+
+
+@pytest.mark.parametrize("damage", ["removed", "cut", "of another user"])
+def test_cached_loops_that_cannot_be_trusted_are_compiled_again(again, tmp_path, damage):
+    assert compiled.library() is not None
+    (file,) = (tmp_path / "cache" / "formalsynth" / "loops").glob("loops-*.so")
+    if damage == "removed":
+        file.unlink()
+    elif damage == "cut":
+        beginning = file.read_bytes()[:1000]
+        file.unlink()  # this process has loaded it
+        file.write_bytes(beginning)
+    else:
+        file.chmod(0o777)
+    compiled.library.cache_clear()
+    assert compiled.library() is not None
+    assert file.stat().st_mode & 0o022 == 0
+    assert file.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "threshold"),
+    [((5, 3), (4, 1), 1.0), ((5, 1), (4, 3), 1.0), ((5, 3), (4, 3), -1.0), ((5, 3), (4, 3), np.nan)],
+)
+def test_sums_of_what_does_not_fit_are_refused(left, right, threshold):
+    with pytest.raises(ValueError, match="must be equal, and the threshold"):
+        compiled.clipped_sums(np.ones(left), np.ones(right), threshold)
+
+
+def test_a_factor_may_be_sparse(generator):
+    left, right = generator.normal(size=(40, 2)), generator.normal(size=(30, 2))
+    assert compiled.clipped_sums(left, csr_array(right), 1.0) == pytest.approx(clipped(left, right, 1.0), rel=1e-12)
 
 
 def test_loops_are_compiled_once_for_a_user(again, monkeypatch, tmp_path):

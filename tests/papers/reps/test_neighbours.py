@@ -14,9 +14,11 @@ def every_distance(queries: np.ndarray, pool: np.ndarray) -> np.ndarray:
     return np.linalg.norm(queries[:, None].astype(np.float64) - pool, axis=2)
 
 
-def encoded(generator: np.random.Generator, n: int, scale: float = 1.0, levels: tuple[int, ...] = LEVELS) -> np.ndarray:
+def encoded(
+    generator: np.random.Generator, n: int, scale: float = 1.0, levels: tuple[int, ...] = LEVELS, columns: int = 3
+) -> np.ndarray:
     """Encoded records, numbers with one-hot categories; some numbers are outliers, some records are equal."""
-    numbers = scale * generator.normal(size=(n, 3)) * np.exp(generator.normal(size=(n, 1)))
+    numbers = scale * generator.normal(size=(n, columns)) * np.exp(generator.normal(size=(n, 1)))
     categories = [np.eye(values)[generator.integers(values, size=n)] for values in levels]
     records = np.hstack([np.clip(numbers, -4 * scale, 4 * scale), *categories]).astype(np.float32)
     records[: n // 5] = records[generator.integers(n, size=n // 5)]
@@ -32,11 +34,12 @@ def either(request, monkeypatch):
 
 @given(
     seed=st.integers(0, 2**32 - 1), queries=st.integers(1, 40), pool=st.integers(1, 900), k=st.integers(1, 6),
-    scale=st.sampled_from([1e-30, 1e-3, 1.0, 1e3, 1e18]), levels=st.sampled_from([(), (256,), (7, 3), (1, 2, 1)]),
+    scale=st.sampled_from([1e-30, 1e-3, 1.0, 1e3, 1e18]),
+    levels=st.sampled_from([(), (256,), (7, 3), (1, 2, 1)]), columns=st.sampled_from([0, 1, 3]),
 )  # fmt: skip
-def test_distances_are_the_least_and_those_of_the_positions(seed, queries, pool, k, scale, levels):
+def test_distances_are_the_least_and_those_of_the_positions(seed, queries, pool, k, scale, levels, columns):
     generator = np.random.default_rng(seed)
-    queries, pool = encoded(generator, queries, scale, levels), encoded(generator, max(pool, k), scale, levels)
+    queries, pool = (encoded(generator, n, scale, levels, columns) for n in (queries, max(pool, k)))
     distances, index = nearest(queries, pool, k, levels)
     expected = every_distance(queries, pool)
     assert distances == pytest.approx(np.sort(expected, axis=1)[:, :k], rel=1e-12, abs=1e-12 * scale)
@@ -77,6 +80,37 @@ def test_order_of_queries_and_records_changes_nothing(generator):
     assert (index < 500).all()
 
 
-def test_a_feature_with_too_many_values_is_refused(generator):
-    with pytest.raises(ValueError, match="has 257 values, at most 256 are allowed"):
-        nearest(encoded(generator, 5, levels=(257,)), encoded(generator, 5, levels=(257,)), 2, (257,))
+def test_as_many_features_as_a_count_can_hold(generator):
+    """All differ: one more, and a count of differences in a byte would begin again at 0."""
+    queries, pool = (encoded(generator, n, 0.1, (2,) * 255) for n in (20, 300))
+    queries[:, 3:] = np.tile([1, 0], 255)
+    pool[:200, 3:] = np.tile([0, 1], 255)
+    expected = np.sort(every_distance(queries, pool), axis=1)
+    assert nearest(queries, pool, 300, (2,) * 255)[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def no_pool(queries, pool):
+    return queries, pool[:3]
+
+
+def no_number(queries, pool):
+    queries[0, 0] = np.nan
+    return queries, pool
+
+
+@pytest.mark.parametrize(
+    ("levels", "k", "change", "problem"),
+    [
+        ((257,), 2, None, "has 257 values, at most 256 are allowed"),
+        ((2,) * 256, 2, None, "3 numbers and 256 categories are not possible"),
+        (LEVELS, 0, None, "0 neighbours among 30 records"),
+        (LEVELS, 4, no_pool, "4 neighbours among 3 records"),
+        (LEVELS, 4, no_number, "fewer than 4 records at a finite distance"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(generator, levels, k, change, problem):
+    queries, pool = (encoded(generator, n, levels=levels) for n in (5, 30))
+    if change:
+        queries, pool = change(queries, pool)
+    with pytest.raises(ValueError, match=problem):
+        nearest(queries, pool, k, levels)

@@ -1,7 +1,7 @@
 """Loops in C++, compiled when they are first needed; each takes a large part of a study's time in NumPy.
 
-Without a compiler, NumPy or SciPy computes the same several times more slowly. ``python -m formalsynth.core.compiled`` compiles
-the loops ahead of time, for machines that have no compiler but share the user's cache.
+Without a compiler, NumPy or SciPy computes the same: sums several times, neighbours more than fifty times as slowly. ``python -m
+formalsynth.core.compiled`` compiles the loops ahead of time, for machines that have no compiler but share the user's cache.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Integers, blocks
 from formalsynth.runtime.cache import keep, kept
-from formalsynth.runtime.compiler import compiler
+from formalsynth.runtime.compiler import command
 
 SOURCE = Path(__file__).with_suffix(".cpp")
 KIND = "loops"
@@ -36,6 +36,8 @@ HIGHEST_RANK = 3
 """Largest rank for which :func:`clipped_sums` is compiled; from the next one on, a matrix product is as fast."""
 ROWS = 64
 """Number of records in a block of the C++ code."""
+MOST_FEATURES = 255
+"""Largest number of categories of a record for :func:`nearest`."""
 Single = NDArray[np.float32]
 Codes = NDArray[np.uint8]
 
@@ -45,12 +47,17 @@ def clipped_sums(left: Array, right: Array, threshold: float) -> Array:
 
     Args:
         left: (G, k).
-        right: (n, k); it may be sparse if k is large.
+        right: (n, k), dense or sparse.
         threshold: not negative.
+
+    Raises:
+        ValueError: the factors have different ranks, or the threshold is negative or NaN.
     """
-    (points, rank), records = left.shape, right.shape[0]
+    (points, rank), (records, own_rank) = left.shape, right.shape
+    if rank != own_rank or not threshold >= 0:
+        raise ValueError(f"ranks {rank} and {own_rank} must be equal, and the threshold {threshold} at least 0")
     sums = np.zeros(points)
-    loops = library() if 1 <= rank <= HIGHEST_RANK else None
+    loops = library() if 1 <= rank <= HIGHEST_RANK and isinstance(right, np.ndarray) else None
     if loops is not None:
         left, right = (np.ascontiguousarray(factor, dtype=np.float64) for factor in (left, right))
         loops.clipped_sums(left, points, right, records, rank, threshold, sums)
@@ -69,26 +76,34 @@ def nearest(numbers: Single, codes: Codes, start: Integers, pool_numbers: Single
 
     Args:
         numbers: (m, p) of the queries.
-        codes: (m, q) categories of the queries, with q at most 255.
+        codes: (m, q) categories of the queries, with q at most :data:`MOST_FEATURES`.
         start: (m,) positions in the pool at which the search for each query begins; they do not change the distances.
         pool_numbers: (r, p). The search is fastest if records with the same categories are adjacent.
         pool_codes: (r, q).
-        k: number of neighbours, at most r.
+        k: number of neighbours, at least 1 and at most r; the time grows with it.
+
+    Raises:
+        ValueError: a size is not allowed, or a query has fewer than k records at a finite distance.
     """
+    (queries, p), (records, q) = numbers.shape, pool_codes.shape
+    sizes = numbers.shape[1] == pool_numbers.shape[1] and codes.shape[1] == q <= MOST_FEATURES
+    if not sizes or not 1 <= k <= records:
+        raise ValueError(f"{k} neighbours among {records} records with {p} numbers and {q} categories are not possible")
     loops = library()
     if loops is None:
         return None
-    (queries, p), (records, q) = numbers.shape, pool_codes.shape
     index = np.empty((queries, k), dtype=np.int64)
     pool = _in_blocks(pool_numbers), _in_blocks(pool_codes)
     loops.nearest(np.ascontiguousarray(numbers), np.ascontiguousarray(codes), start, queries, *pool, records, p, q, k, index)
+    if index.min(initial=0) < 0:
+        raise ValueError(f"a query has fewer than {k} records at a finite distance")
     return index
 
 
 def _in_blocks(rows: NDArray[Any]) -> NDArray[Any]:
     """Columns of each block of rows (n, c): (blocks, c, ROWS), the last one filled up with zeros."""
     whole = np.pad(rows, ((0, -len(rows) % ROWS), (0, 0)))
-    return np.ascontiguousarray(whole.reshape(-1, ROWS, rows.shape[1]).swapaxes(1, 2))
+    return np.ascontiguousarray(whole.reshape(len(whole) // ROWS, ROWS, rows.shape[1]).swapaxes(1, 2))
 
 
 @functools.cache
@@ -96,41 +111,55 @@ def library() -> ctypes.CDLL | None:
     """Load the compiled loops; None, with a warning, if that is impossible."""
     made_from = "\n".join([SOURCE.read_text(encoding="utf-8"), *FLAGS, platform.system(), platform.machine()])
     name = f"loops-{hashlib.sha256(made_from.encode()).hexdigest()}.so"
-    try:
-        cached = kept(KIND, name) or keep(KIND, name, compile_to)
-        if cached is not None:
-            return _loaded(cached)
-        with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
-            compile_to(Path(folder) / name)
-            return _loaded(Path(folder) / name)
-    except (OSError, subprocess.CalledProcessError) as error:
-        reason = str(getattr(error, "stderr", None) or error).strip().splitlines()[0]
-        remedy = f"install {compiler()}, or name a compiler in CXX"
-        warnings.warn(f"loops in C++ are not used, so this takes longer ({reason}): {remedy}", RuntimeWarning, stacklevel=2)
-        return None
+    reason = ""
+    for find in (_in_cache, _in_scratch):
+        try:
+            if loops := find(name):
+                return loops
+        except (OSError, ValueError) as error:
+            reason = str(error)
+    warnings.warn(f"loops in C++ cannot be used, so this takes much longer: {reason}", RuntimeWarning, stacklevel=2)
+    return None
 
 
-def compile_to(file: Path) -> None:
-    """Compile the loops.
+def _in_cache(name: str) -> ctypes.CDLL | None:
+    file = kept(KIND, name) or keep(KIND, name, compile_to)
+    return _loaded(file) if file else None
+
+
+def _in_scratch(name: str) -> ctypes.CDLL:
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        return _loaded(compile_to(Path(folder) / name))
+
+
+def compile_to(file: Path) -> Path:
+    """Compile the loops, check that they can be loaded, and return the file.
 
     Raises:
-        OSError: there is no compiler.
-        subprocess.CalledProcessError: it does not compile them.
+        OSError: there is no compiler, or its result cannot be loaded.
+        ValueError: the compiler's name cannot be read, or it does not compile the loops.
     """
     for form in FORMS:
-        command = [compiler(), *FLAGS, *form, str(SOURCE), "-o", str(file)]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        call = [*command(), *FLAGS, *form, str(SOURCE), "-o", str(file)]
+        run = subprocess.run(call, capture_output=True, encoding="utf-8", errors="replace", check=False)
         if run.returncode == 0:
-            return
-    run.check_returncode()
+            _loaded(file)
+            return file
+    raise ValueError(f"{command()[0]} ended with code {run.returncode}: {' '.join(run.stderr.split())[:300]}")
 
 
 def _loaded(file: Path) -> ctypes.CDLL:
-    """Load the file and declare the arguments of its functions."""
+    """Load the file and declare the arguments of its functions.
+
+    Raises:
+        OSError: the file cannot be loaded, or lacks a function.
+    """
     numbers, integers = ndpointer(np.float64, flags="C"), ndpointer(np.int64, flags="C")
     single, categories = ndpointer(np.float32, flags="C"), ndpointer(np.uint8, flags="C")
     count = ctypes.c_int64
     loops = ctypes.CDLL(str(file))
+    if not (hasattr(loops, "clipped_sums") and hasattr(loops, "nearest")):
+        raise OSError(f"{file} lacks a function")
     loops.clipped_sums.argtypes = [numbers, count, numbers, count, count, ctypes.c_double, numbers]
     loops.nearest.argtypes = [
         single, categories, integers, count,

@@ -17,14 +17,21 @@ def cache_folder(kind: str) -> Path | None:
     """Return the user's own folder for files of one kind; None if the user has no home, or others may write there."""
     try:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        if not cache.is_absolute():
+            return None
         folder = cache / "formalsynth" / kind
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
+        for new in (folder.parent, folder):  # each with this mode, whatever the umask is
+            new.mkdir(mode=0o700, parents=True, exist_ok=True)
+        usable = _own(folder.parent) and _own(folder) and os.access(folder, os.W_OK)
     except (OSError, RuntimeError):
         return None
-    # Its files are run or read: a folder that another user can write to cannot be trusted.
-    mine = status.st_uid == os.getuid() and not status.st_mode & 0o022
-    return folder if cache.is_absolute() and mine and os.access(folder, os.W_OK) else None
+    return folder if usable else None
+
+
+def _own(path: Path) -> bool:
+    """Return True if no other user owns or may change this; cached files are run or read, so they must be trusted."""
+    status = path.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 def kept(kind: str, name: str) -> Path | None:
@@ -33,7 +40,7 @@ def kept(kind: str, name: str) -> Path | None:
     if folder is None or not (folder / f".{name}.sha256").exists():
         return None
     try:
-        return unbroken(folder / name)
+        return unbroken(folder / name) if _own(folder / name) else None
     except OSError:
         return None
 

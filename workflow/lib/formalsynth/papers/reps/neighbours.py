@@ -25,10 +25,13 @@ def nearest(queries: Encoded, pool: Encoded, k: int, levels: Sequence[int] = ())
     """Distances of each query to its k nearest records of the pool, in ascending order, and their positions: (m, k) each.
 
     Args:
-        queries: (m, d), used in single precision.
+        queries: (m, d) finite numbers, used in single precision.
         pool: (r, d) with at least k records.
-        k: number of neighbours.
-        levels: number of values of each categorical feature, whose one-hot columns are the last ones.
+        k: number of neighbours, at least 1.
+        levels: number of values of each categorical feature, whose columns are the last ones, each with a single 1.
+
+    Raises:
+        ValueError: there are too few records, too many categorical features, or numbers that are not finite.
     """
     queries, pool = queries.astype(np.float32), pool.astype(np.float32)
     index = _positions(queries, pool, k, levels)
@@ -52,7 +55,7 @@ def _positions(queries: Encoded, pool: Encoded, k: int, levels: Sequence[int]) -
 
 
 def _divided(records: Encoded, levels: Sequence[int]) -> tuple[Encoded, Codes]:
-    """Numbers (n, p) and categories (n, q) of encoded records.
+    """Numbers (n, p) and categories (n, q) of encoded records; without categorical features, a column of zeros.
 
     Raises:
         ValueError: a feature has more than 256 values.
@@ -60,7 +63,8 @@ def _divided(records: Encoded, levels: Sequence[int]) -> tuple[Encoded, Codes]:
     if max(levels, default=0) > MOST:
         raise ValueError(f"a categorical feature has {max(levels)} values, at most {MOST} are allowed")
     numbers, *features = np.split(records, records.shape[1] - sum(levels) + offsets(levels), axis=1)
-    return numbers, np.stack([*(columns.argmax(axis=1) for columns in features), np.zeros(len(records))], axis=1).astype(np.uint8)
+    codes = [columns.argmax(axis=1) for columns in features] or [np.zeros(len(records))]
+    return numbers, np.stack(codes, axis=1).astype(np.uint8)
 
 
 def _keys(codes: Codes) -> NDArray[np.bytes_]:
