@@ -1,5 +1,6 @@
 """Compiled loops against the same in NumPy, and machines on which they cannot be compiled."""
 
+import os
 import subprocess
 import sys
 
@@ -149,6 +150,18 @@ def test_a_factor_may_be_sparse(generator):
 
 def test_loops_are_compiled_once_for_a_user(again, monkeypatch, tmp_path):
     assert compiled.library() is not None
+    compiled.library.cache_clear()
+    monkeypatch.setattr(compiled, "compile_to", None)
+    assert compiled.library() is not None
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_loops_are_compiled_once_with_any_umask(again, monkeypatch, umask):
+    before = os.umask(umask)
+    try:
+        assert compiled.library() is not None
+    finally:
+        os.umask(before)
     compiled.library.cache_clear()
     monkeypatch.setattr(compiled, "compile_to", None)
     assert compiled.library() is not None

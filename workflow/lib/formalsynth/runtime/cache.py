@@ -53,6 +53,7 @@ def keep(kind: str, name: str, write: Callable[[Path], object]) -> Path | None:
     try:
         with sealed(folder / name) as partial:
             write(partial)
+            partial.chmod(partial.stat().st_mode & ~0o022)  # with umask 002, the group may change new files
     except OSError:
         return None
     return folder / name
