@@ -156,9 +156,10 @@ def test_loops_are_compiled_once_for_a_user(again, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
-def test_loops_are_compiled_once_with_any_umask(again, monkeypatch, umask):
+def test_loops_are_compiled_once_with_any_umask(again, monkeypatch, tmp_path, umask):
     before = os.umask(umask)
     try:
+        (tmp_path / "cache" / "formalsynth").mkdir(parents=True)  # as an earlier version made it
         assert compiled.library() is not None
     finally:
         os.umask(before)

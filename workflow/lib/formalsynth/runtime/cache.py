@@ -22,6 +22,8 @@ def cache_folder(kind: str) -> Path | None:
         folder = cache / "formalsynth" / kind
         for new in (folder.parent, folder):  # each with this mode, whatever the umask is
             new.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _own(folder.parent):  # made by an earlier version with the umask's mode; fails if it is another user's
+            folder.parent.chmod(0o700)
         usable = _own(folder.parent) and _own(folder) and os.access(folder, os.W_OK)
     except (OSError, RuntimeError):
         return None
