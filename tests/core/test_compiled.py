@@ -89,7 +89,7 @@ def test_the_compiler_may_be_named_with_what_calls_it(again, monkeypatch):
 COMPILERS = {
     "fails": ("echo wrong >&2; exit 3", "ended with code 3: wrong"),
     "fails without a word": ("exit 3", "ended with code 3: "),
-    "fails with other bytes": (r"printf '\\351' >&2; exit 3", "ended with code 3: "),
+    "fails with other bytes": (r"printf '\351' >&2; exit 3", "ended with code 3: "),
     "writes nothing": ("exit 0", "cannot open shared object file"),
     "writes an empty file": ('for file; do :; done; : > "$file"', "file too short"),
     "leaves functions out": ('for file; do :; done; echo | g++ -shared -x c++ - -o "$file"', "lacks a function"),

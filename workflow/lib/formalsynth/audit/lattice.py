@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 from formalsynth.audit.exact import log_mean
 from formalsynth.audit.losses import Losses
-from formalsynth.core.arrays import Array, Index, Records
+from formalsynth.core.arrays import Array, Index, Records, product
 from formalsynth.core.compiled import clipped_sums
 from formalsynth.core.family import Family
 
@@ -86,7 +86,7 @@ class Lattice:
     @cached_property
     def standard(self) -> Array:
         """Standardised values (G, d) of the points."""
-        return _product(self.axes)
+        return product(self.axes)
 
     @cached_property
     def log_volume(self) -> float:
@@ -310,16 +310,11 @@ class LatticePosteriors:
         return np.linspace(low, high, min(MOST[self.dimension], 1 + int(np.ceil((high - low) / step))))
 
     def _at(self, centre: Array, root: Array, axes: tuple[Array, ...]) -> Lattice:
-        points = centre + _product(axes) @ root.T
+        points = centre + product(axes) @ root.T
         return Lattice(centre, root, axes, self._coordinates.log_prior(points), *self._factors(points))
 
     def _factors(self, points: Array) -> tuple[Array, Array]:
         return self._family.factors(self._universe, self._coordinates.draws(points))
-
-
-def _product(axes: Sequence[Array]) -> Array:
-    """Points (G, d) of a lattice with these axes."""
-    return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
 def _cumulated(mass: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -103,6 +103,11 @@ def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
     size = max(1, BLOCK // max(width, 1) // multiple) * multiple
     for start in range(0, length, size):
         yield slice(start, min(start + size, length))
+
+
+def product(axes: Sequence[Array]) -> Array:
+    """Points (G, d) of a grid with d axes; the last axis changes fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 LARGEST_DENSE = 5_000_000

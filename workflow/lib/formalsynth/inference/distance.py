@@ -12,14 +12,14 @@ the records changes a single bit of it. Sums of shares are sums of whole numbers
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import betaincinv, expit, gammaincinv, ndtri
 
-from formalsynth.core.arrays import Array, Integers, Records, read_only
+from formalsynth.core.arrays import Array, Integers, Records, product, read_only
 from formalsynth.core.private import Bins
 from formalsynth.core.tables import BETA, BETA_REGRESSION, GAMMA, NORMAL, POISSON
 
@@ -45,7 +45,7 @@ class Axes:
 
     def candidates(self) -> Array:
         """All candidates (m, q + 2); the spread is the last column and varies fastest."""
-        return _product((*self.coefficients, self.log_spread))
+        return product((*self.coefficients, self.log_spread))
 
     def around(self, candidate: Array, factor: float) -> Axes:
         """Axes around a candidate (q + 2,), with as many points but narrower by a factor; an axis with one point is unchanged."""
@@ -55,10 +55,6 @@ class Axes:
     @property
     def _all(self) -> tuple[Array, ...]:
         return (*self.coefficients, self.log_spread)
-
-
-def _product(axes: Sequence[Array]) -> Array:
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ class Distance:
         centred, spread = self._centred(), np.exp(axes.log_spread)
         of_predictor = self._by_rank(spread) if self.kind in (NORMAL, GAMMA) else self._by_share(spread)
         scores = []
-        for coefficient in _product(axes.coefficients):
+        for coefficient in product(axes.coefficients):
             predictor = np.full(len(self.records), coefficient[0])
             for slope, x in zip(coefficient[1:], centred, strict=True):
                 with np.errstate(invalid="ignore", over="ignore"):
