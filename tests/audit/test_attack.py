@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from formalsynth.audit.attack import attack_bound, error_rates, least_errors, lower_limit, scores, upper_limit
 from formalsynth.audit.posterior_attack import linear_scores
+from formalsynth.core import arrays
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.gaussian import gaussian_epsilon
@@ -85,7 +86,9 @@ def test_least_errors_are_attained_by_randomized_response():
     assert allowed == pytest.approx(1 - np.linspace(0, 1, 50))
 
 
-def test_scores_are_log_likelihood_ratios():
+@pytest.mark.parametrize("dense", [0, 5_000_000])
+def test_scores_are_log_likelihood_ratios(monkeypatch, dense):
+    monkeypatch.setattr(arrays, "LARGEST_DENSE", dense)
     family, generator = FAMILIES["poisson"], np.random.default_rng(3)
     base, other = {"mu": np.array([4.0])}, {"mu": np.array([5.0])}
     x = generator.poisson(4, (3, 20)).astype(float)

@@ -14,9 +14,11 @@ from formalsynth.audit.neighbours import (
 )
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import SampledPosteriors
+from formalsynth.core import arrays
 from formalsynth.core.arrays import Records, intercept_only, joined
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.centring import Centred
+from formalsynth.core.family import FAMILIES
 from formalsynth.core.streams import Address
 from formalsynth.core.weights import lipschitz_weights
 from scipy import special, stats
@@ -225,6 +227,14 @@ def test_what_is_removed_has_the_largest_risk_bound_weight_or_pull():
     assert len(chosen["random"]) == 3
     left, right = replay.family.factors(records, base["plain"].draws)
     np.testing.assert_allclose(pull(replay.family, records, base["plain"].draws), (left @ right.T).std(axis=0), rtol=1e-6)
+
+
+def test_the_pull_of_records_in_many_groups_is_that_of_few(generator, monkeypatch):
+    family, records = FAMILIES["gamma_regression"], Records(np.array([1.0, 2.0, 5.0]), np.array([[1.0, 0.2], [1, 0.4], [1, 0.2]]))
+    draws = {"beta": generator.normal(size=(20, 2)), "shape": generator.gamma(5.0, size=20)}
+    expected = pull(family, records, draws)
+    monkeypatch.setattr(arrays, "LARGEST_DENSE", 0)
+    np.testing.assert_allclose(pull(family, records, draws), expected, rtol=1e-12)
 
 
 def test_small_data_sets_are_made_of_given_records():

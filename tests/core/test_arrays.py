@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-ROWS = arrays(float, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=st.sampled_from([-1.5, 0.0, 1.0, 2.0, np.nan]))
+SHAPES = st.tuples(st.integers(1, 30), st.integers(1, 3))
+ROWS = arrays(float, SHAPES, elements=st.sampled_from([-1.5, -0.0, 0.0, 1.0, 2.0, np.inf]))
+WITH_NAN = arrays(float, SHAPES, elements=st.sampled_from([-1.5, 0.0, np.nan]))
 
 
 @given(ROWS, st.booleans())
@@ -18,6 +20,13 @@ def test_distinct_rows_are_those_of_numpy(rows, tells):
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     np.testing.assert_array_equal(distinct_rows(rows)[0], first)
     np.testing.assert_array_equal(distinct_rows(rows)[1], inverse)
+
+
+@given(WITH_NAN)
+def test_a_row_that_is_not_a_number_equals_no_other(rows):
+    first, inverse = distinct_rows(rows)
+    np.testing.assert_array_equal(rows[first[inverse]], rows)
+    assert len(first) == len(np.unique(rows, axis=0, equal_nan=False))
 
 
 def test_records_keep_their_further_columns():
@@ -31,7 +40,7 @@ def test_records_keep_their_further_columns():
         records.inputs["years"][0] = 0.0
 
 
-def test_factors_of_many_records_in_groups_are_sparse_and_give_the_same_products(monkeypatch):
+def test_factors_of_many_records_in_groups_omit_zeros_and_give_the_same_products(monkeypatch):
     generator = np.random.default_rng(1)
     values, common, group = generator.random((50, 3)), generator.random((50, 2)), generator.integers(0, 7, 50)
     left, index = generator.random((4, 23)), np.array([3, 0, 49])
@@ -42,6 +51,9 @@ def test_factors_of_many_records_in_groups_are_sparse_and_give_the_same_products
     assert np.count_nonzero(dense) == 250
     monkeypatch.setattr(of_core, "LARGEST_DENSE", 10)
     sparse = of_core.in_groups(values, group, 7, common)
-    assert sparse.nnz == 250
+    assert isinstance(sparse, of_core.Grouped)
+    assert sparse.shape == (50, 23)
+    assert np.array_equal(np.asarray(sparse), dense)
     assert np.allclose(left @ sparse.T, left @ dense.T, rtol=1e-14)
+    assert np.allclose(sparse.T @ values[:, 0], dense.T @ values[:, 0], rtol=1e-14)
     assert np.allclose(left @ sparse[index].T, left @ dense[index].T, rtol=1e-14)

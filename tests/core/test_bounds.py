@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from formalsynth.core import arrays as core_arrays
+from formalsynth.core import bounds as core_bounds
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.bounds import Sensitive, maximum_mcse, record_bounds
 from formalsynth.core.family import FAMILIES
@@ -67,6 +68,9 @@ def forms(generator):
 @pytest.mark.parametrize("block", [1, 3 * N, 64 * N, 1 << 17])
 def test_bounds_of_every_form_are_the_naive_maxima(study, generator, monkeypatch, block):
     monkeypatch.setattr(core_arrays, "BLOCK", block)
+    monkeypatch.setattr(core_bounds, "BLOCK", block)
+    monkeypatch.setattr(core_bounds, "PART", 16)
+    monkeypatch.setattr(core_bounds, "LEAST_WORK", np.inf if block > N else 1)
     records, draws, _ = study
     sensitive = forms(generator)
     by_name = dict(zip(sensitive, record_bounds(FAMILY, records, draws, list(sensitive.values())), strict=True))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from formalsynth.core import arrays as core_arrays
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.centring import Centred, Reference, centred, finite, log_likelihood_at
@@ -63,8 +64,10 @@ def test_no_unit_of_the_outcome_matters(unit, seed):
     np.testing.assert_allclose(values[0], values[1], atol=1e-6)
 
 
-def test_a_record_without_a_density_changes_the_value_of_no_other():
-    """A matrix product of the factors has the coefficients of all records next to each other."""
+@pytest.mark.parametrize("dense", [0, 5_000_000])
+def test_a_record_without_a_density_changes_the_value_of_no_other(monkeypatch, dense):
+    """A matrix product of the factors has the coefficients of all records next to each other, unless there are many."""
+    monkeypatch.setattr(core_arrays, "LARGEST_DENSE", dense)
     design = np.array([[1.0, np.inf], [1.0, 2.0], [1.0, 1e300], [np.nan, 1.0], [1.0, 2.0]])
     x = np.array([0.2, 0.7, 0.4, 0.4, np.nan])
     draws = {"coefficient": np.array([[0.1, 0.0]]), "lambda": np.array([5.0])}
@@ -76,7 +79,9 @@ def test_a_record_without_a_density_changes_the_value_of_no_other():
     np.testing.assert_allclose(log_likelihood_at(REGRESSION, Records(x[1:3], design[1:3]), draws), expected)
 
 
-def test_a_count_that_is_impossible_at_the_reference_changes_the_value_of_no_other():
+@pytest.mark.parametrize("dense", [0, 5_000_000])
+def test_a_count_that_is_impossible_at_the_reference_changes_the_value_of_no_other(monkeypatch, dense):
+    monkeypatch.setattr(core_arrays, "LARGEST_DENSE", dense)
     values = log_likelihood_at(FAMILIES["poisson"], intercept_only(np.array([0.0, 3.0, 0.0])), {"mu": np.array([0.0])})
     assert np.isnan(values).tolist() == [False, True, False]
     np.testing.assert_array_equal(values[[0, 2]], 0.0)

@@ -150,7 +150,8 @@ def scores(family: Family, synthetic: Array, design: Array, base: Draws, other: 
     runs, n = synthetic.shape
     records = Records(synthetic.ravel(), np.tile(design, (runs, 1)))
     left, right = family.factors(records, {name: np.concatenate([base[name], other[name]]) for name in base})
-    return ratio_of_means(left @ right.reshape(runs, n, -1).sum(axis=1).T, count(base))
+    sums = np.stack([np.asarray(right[start : start + n]).sum(axis=0) for start in range(0, runs * n, n)])
+    return ratio_of_means(left @ sums.T, count(base))
 
 
 def ratio_of_means(values: Array, first: int) -> Array:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from formalsynth.audit.replay import Outcome
-from formalsynth.core.arrays import Array, Draws, Index, Records
+from formalsynth.core.arrays import SAME_ROUNDING, Array, Draws, Index, Records, blocks
 from formalsynth.core.family import Family, whole
 from formalsynth.core.job import Kind
 
@@ -139,7 +139,9 @@ def pull(family: Family, records: Records, draws: Draws) -> Array:
         return np.asarray(evaluated.log_likelihood(records, draws).std(axis=0))
     left, right = family.factors(records, draws)
     centred = left - left.mean(axis=0)
-    variance = ((right @ (centred.T @ centred / len(left))) * right).sum(axis=1)
+    covariance = centred.T @ centred / len(left)
+    parts = (np.asarray(right[part]) for part in blocks(len(records), left.shape[1], SAME_ROUNDING))
+    variance = np.concatenate([((rows @ covariance) * rows).sum(axis=1) for rows in parts])
     spread: Array = np.sqrt(np.maximum(variance, 0))
     return spread
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -17,6 +18,9 @@ Draws = Mapping[str, Array]
 BLOCK = 1 << 15
 """Number of elements in a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next.
 The memory of larger blocks is returned to the system and allocated again, which takes longer than the arithmetic."""
+SAME_ROUNDING = 16
+"""Number of columns of a matrix product that OpenBLAS computes identically: parts with this number of columns, or a multiple,
+equal the whole product bit for bit. Weights computed from bounds therefore do not depend on the chosen algorithm."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +89,13 @@ def distinct_rows(rows: Array) -> tuple[Index, Index]:
         first: (u,) position of the first occurrence of each distinct row.
         inverse: (n,) index of each row among the distinct rows.
     """
-    _, first, inverse = np.unique(rows[:, 0], return_index=True, return_inverse=True)
-    # Often the first column determines the others, and sorting numbers is much faster than sorting rows.
-    if not np.array_equal(rows, rows[first[inverse]]):
-        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first, inverse.reshape(-1)
+    _, first, code = np.unique(rows[:, 0], return_index=True, return_inverse=True, equal_nan=False)
+    # Often the first column determines the others; otherwise sort the numbers of each column, which is faster than sorting rows.
+    if not np.array_equal(rows, rows[first[code]]):
+        for column in rows[:, 1:].T:
+            values, own = np.unique(column, return_inverse=True, equal_nan=False)
+            _, first, code = np.unique(code * len(values) + own, return_index=True, return_inverse=True)
+    return first, code
 
 
 def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
@@ -114,6 +120,70 @@ LARGEST_DENSE = 5_000_000
 """Largest number of entries of a grouped factor that is stored as a dense array."""
 
 
+@dataclass(frozen=True)
+class Grouped:
+    """Factor (n, c + g k) of n records in g groups, without its zeros: rows can be selected, and ``left @ factor.T`` works.
+
+    Of the entries after the first c of a record, only those of its group are not 0. Other uses convert it to a dense array.
+    """
+
+    __array_priority__ = 1000
+    """A matrix on the left leaves the product to this class."""
+    common: Array
+    """(n, c) first columns."""
+    values: Array
+    """(n, k) entries of the record's group."""
+    group: Index
+    """(n,) group of each record, from 0."""
+    groups: int
+    """Number of groups g."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return len(self.common), self.common.shape[1] + self.groups * self.values.shape[1]
+
+    @property
+    def T(self) -> GroupedColumns:
+        """The transposed factor."""
+        return GroupedColumns(self)
+
+    def __getitem__(self, rows: Any) -> Grouped:
+        return replace(self, common=self.common[rows], values=self.values[rows], group=self.group[rows])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        n, k = self.values.shape
+        dense = np.zeros((n, self.groups, k))
+        dense[np.arange(n), self.group] = self.values
+        return np.hstack([self.common, dense.reshape(n, self.groups * k)]).astype(dtype or float, copy=False)
+
+
+@dataclass(frozen=True)
+class GroupedColumns:
+    """Transposed :class:`Grouped`, for products with a matrix on its left or a vector on its right."""
+
+    __array_priority__ = 1000
+    rows: Grouped
+
+    def __rmatmul__(self, left: Array) -> Array:
+        """Product (S, n) with a matrix (S, c + g k)."""
+        common, values = self.rows.common, self.rows.values
+        c, k = common.shape[1], values.shape[1]
+        product: Array = left[:, :c] @ common.T
+        own = c + self.rows.group * k
+        for j in range(k):
+            term = left.take(own + j, axis=1)
+            term *= values[:, j]
+            product += term
+        return product
+
+    def __matmul__(self, weights: Array) -> Array:
+        """Product (c + g k,) with a vector (n,)."""
+        values, group, groups = self.rows.values, self.rows.group, self.rows.groups
+        sums = [np.bincount(group, weights * column, minlength=groups) for column in values.T]
+        return np.append(self.rows.common.T @ weights, np.stack(sums, axis=1))
+
+
 def in_groups(values: Array, group: Index, groups: int, common: Array | None = None) -> Array:
     """Place the values of each record in the columns of its group.
 
@@ -124,18 +194,14 @@ def in_groups(values: Array, group: Index, groups: int, common: Array | None = N
         common: (n, c) first columns, shared by all groups.
 
     Returns:
-        (n, c + g k) with zeros elsewhere. Above :data:`LARGEST_DENSE` entries it is sparse: rows can be selected and multiplied.
+        (n, c + g k) with zeros elsewhere: dense, or :class:`Grouped` above :data:`LARGEST_DENSE` entries.
     """
-    n, k = values.shape
-    shared = np.empty((n, 0)) if common is None else common
-    c = shared.shape[1]
-    if n * (c + k * groups) > LARGEST_DENSE:
-        from scipy.sparse import csr_array
+    factor = Grouped(np.empty((len(values), 0)) if common is None else common, values, group, groups)
+    return cast(Array, factor) if math.prod(factor.shape) > LARGEST_DENSE else np.asarray(factor)
 
-        columns = np.hstack([np.tile(np.arange(c), (n, 1)), c + group[:, None] * k + np.arange(k)])
-        cells = np.hstack([shared, values]).ravel()
-        sparse = csr_array((cells, columns.ravel(), np.arange(n + 1) * (c + k)), shape=(n, c + groups * k))
-        return cast(Array, sparse)
-    dense = np.zeros((n, groups, k))
-    dense[np.arange(n), group] = values
-    return np.hstack([shared, dense.reshape(n, groups * k)])
+
+def each(factor: Array, function: Callable[[Array], Array]) -> Array:
+    """Apply a function, which is 0 at 0, to the entries of a factor."""
+    if isinstance(factor, Grouped):
+        return cast(Array, replace(factor, common=function(factor.common), values=function(factor.values)))
+    return function(factor)

@@ -12,21 +12,18 @@ No (S, n) array is kept in memory: draws are processed in blocks, or records are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, distinct_rows, read_only, take
+from formalsynth.core.arrays import BLOCK, SAME_ROUNDING, Array, Draws, Index, Records, blocks, distinct_rows, read_only, take
 from formalsynth.core.centring import Reference, centred
 from formalsynth.core.family import Family, concave, whole
 from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
 
-SAME_ROUNDING = 16
-"""Number of columns of a matrix product that OpenBLAS computes identically: parts with this number of columns, or a multiple,
-equal the whole product bit for bit. Weights computed from bounds therefore do not depend on the chosen algorithm."""
 TAIL = 0.05
 """Share of the draws that form the tail of a maximum."""
 RANGE_COST = 16
@@ -35,6 +32,8 @@ LEAST_WORK = 1 << 20
 """Below this many evaluations of a log-likelihood (record by draw), evaluate all."""
 WATCHED = 64
 """Number of records evaluated to find each draw's largest value."""
+PART = 2048
+"""Number of records in a part of more than :data:`BLOCK` records: a multiple of :data:`SAME_ROUNDING`."""
 LARGEST_OPEN_SHARE = 1 / 4
 """Largest share of records whose bounds may remain undecided from the corners."""
 
@@ -174,6 +173,15 @@ class _Likelihood:
         """Return the same likelihood under the draws at ``index``."""
         return replace(self, draws=take(self.draws, index), left=self.left[index])
 
+    def part(self, index: slice) -> _Likelihood:
+        """Return the log-likelihood of the records at ``index``."""
+        if len(self.records.x[index]) == len(self.records):
+            return self
+        records = self.records.take(index)
+        if self.right is None:
+            return replace(self, records=records, left=self.left[:, index])
+        return replace(self, records=records, right=self.right[index])
+
     def sensitive(self, form: Sensitive, index: Index) -> Array:
         """Sensitive log-likelihood (S, m) of the records at ``index`` before the threshold."""
         log_gamma = None if form.range is None else self.log_gamma(form.range, index)
@@ -195,6 +203,25 @@ def _combined(values: Array, log_gamma: Array | None, form: Sensitive, index: In
 
 def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[tuple[Array, Array]]:
     """Compute ``max_s |v|`` (n,) and ``max_i |v|`` (S,) of each form from all draws."""
+    by_record = [np.zeros(len(likelihood.records)) for _ in sensitive]
+    by_draw = [np.zeros(len(likelihood.left)) for _ in sensitive]
+    for part in _parts(len(likelihood.records)):
+        forms = [_at(form, part) for form in sensitive]
+        for k, (largest, over_records) in enumerate(_over_draws_of(likelihood.part(part), forms)):
+            by_record[k][part] = largest
+            np.maximum(by_draw[k], over_records, out=by_draw[k])
+    return list(zip(by_record, by_draw, strict=True))
+
+
+def _parts(n: int) -> Iterator[slice]:
+    """Yield parts of the records: of many records, so few that a block of a part has several draws, which is faster."""
+    size = n if n <= BLOCK else PART
+    for start in range(0, n, max(1, size)):
+        yield slice(start, min(start + size, n))
+
+
+def _over_draws_of(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[tuple[Array, Array]]:
+    """Compute :func:`_over_draws` for one part of the records."""
     n_draws, n = len(likelihood.left), len(likelihood.records)
     active = [np.flatnonzero(_touched(form)) for form in sensitive]
     rows = [likelihood.rows(index) for index in active]
@@ -223,20 +250,30 @@ def _over_watched(likelihood: _Likelihood, form: Sensitive) -> tuple[Array, Arra
     batch: 0.9 of 4.7 processor seconds in the simulation of ``censor``.
     """
     active = np.flatnonzero(_touched(form))
-    rows, weights = likelihood.rows(active), form.weights[active]
-    low, high = np.zeros((2, len(active)))
-    by_record, by_draw = np.zeros(len(likelihood.records)), np.zeros(len(likelihood.left))
-    for block in blocks(len(likelihood.left), len(likelihood.records)):
+    by_record, by_draw, unwatched = np.zeros(len(likelihood.records)), np.zeros(len(likelihood.left)), 0.0
+    for part in _parts(len(active)):
+        index = active[part]
+        by_record[index], watched, over_records = _over_watched_of(likelihood, form, index)
+        np.maximum(by_draw, over_records, out=by_draw)
+        unwatched = max(unwatched, float(np.delete(by_record[index], watched).max(initial=0)))
+    tail = _tail(len(by_draw)) + 1
+    missed = unwatched > np.partition(by_draw, -tail)[-tail]
+    return None if missed or np.isnan(by_record).any() else (by_record, by_draw)
+
+
+def _over_watched_of(likelihood: _Likelihood, form: Sensitive, index: Index) -> tuple[Array, Index, Array]:
+    """Compute the bounds (m,) of a part of the records, which of them are watched, and the largest values (S,) of these."""
+    rows, weights = likelihood.rows(index), form.weights[index]
+    low, high = np.zeros((2, len(index)))
+    by_draw = np.zeros(len(likelihood.left))
+    for block in blocks(len(likelihood.left), len(index)):
         values = likelihood.plain(rows, block)
         np.minimum(low, values.min(axis=0), out=low)
         np.maximum(high, values.max(axis=0), out=high)
         if not block.start:
             watched = np.argsort(-weights * np.maximum(high, -low))[:WATCHED]
         by_draw[block] = np.abs(values[:, watched] * weights[watched]).max(axis=1, initial=0)
-    largest = by_record[active] = weights * np.maximum(high, -low)
-    tail = _tail(len(by_draw)) + 1
-    missed = np.delete(largest, watched).max(initial=0) > np.partition(by_draw, -tail)[-tail]
-    return None if missed or np.isnan(largest).any() else (by_record, by_draw)
+    return weights * np.maximum(high, -low), watched, by_draw
 
 
 def _is_plain(form: Sensitive) -> bool:
@@ -338,7 +375,7 @@ def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, 
     return distinct_rows(np.column_stack([records.x, records.design, *records.inputs.values(), *weights]))
 
 
-def _at(sensitive: Sensitive, index: Index) -> Sensitive:
+def _at(sensitive: Sensitive, index: Index | slice) -> Sensitive:
     range_weights = None if sensitive.range_weights is None else sensitive.range_weights[index]
     return replace(sensitive, weights=sensitive.weights[index], range_weights=range_weights)
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.arrays import Array, Draws, Records, each
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import Family, StanData, whole
 
@@ -124,13 +125,27 @@ def log_likelihood_at(family: Family, records: Records, draws: Draws) -> Array:
             values = np.array(evaluated.log_likelihood(records, draws)[0], dtype=float)
         else:
             left, right = family.factors(records, draws)
-            undefined = ~np.isfinite(left[0])
-            values = (finite(left) @ finite(right).T)[0]
+            values = (finite(left) @ each(right, finite).T)[0]
+            undefined = ~np.isfinite(left)
             if undefined.any():
-                values[(right[:, undefined] != 0).any(axis=1)] = np.nan
-            values[~np.isfinite(right).all(axis=1)] = np.nan
+                values[_meets(undefined, each(right, _present))] = np.nan
+            values[_meets(np.ones(left.shape, dtype=bool), each(right, _undefined))] = np.nan
         defined = np.isfinite(values) & np.isfinite(records.x) & np.isfinite(records.design).all(axis=1)
     return np.where(defined, values, np.nan)
+
+
+def _meets(columns: NDArray[np.bool_], right: Array) -> NDArray[np.bool_]:
+    """Return a mask (n,) of the rows that have a 1 in the selected columns (1, k)."""
+    mask: NDArray[np.bool_] = (columns.astype(float) @ right.T)[0] > 0
+    return mask
+
+
+def _present(values: Array) -> Array:
+    return np.where(values != 0, 1.0, 0.0)
+
+
+def _undefined(values: Array) -> Array:
+    return np.where(np.isfinite(values), 0.0, 1.0)
 
 
 def finite(values: Array) -> Array:
