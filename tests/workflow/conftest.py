@@ -23,7 +23,7 @@ def snakemake(repository, tmp_path_factory):
             return subprocess.run(
                 given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environment(**changes)
             )
-        status = warm.run(given[3:], log, environment(**changes))
+        status = warm.run(given[3:], log, environment(**changes), copied=snakefile != repository / "Snakefile")
         return subprocess.CompletedProcess(given, status, log.read_text(encoding="utf-8", errors="replace"))
 
     yield run

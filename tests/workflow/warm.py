@@ -1,11 +1,13 @@
 """Snakemake with its imports done: a process that has loaded it and forks for each command.
 
-To load Snakemake takes two seconds of processor time, as long as most of the commands that the tests give. What a fork runs is
-Snakemake's own command line, with the command's environment and output; nothing of this project is loaded beforehand.
+Loading Snakemake and the packages that it and the workflow use takes longer than most of the commands in the tests. A fork runs
+Snakemake's own command line, with the command's environment and output. Commands must have the process's ``PYTHONPATH``. With
+another copy of the workflow, they load that copy's package themselves.
 
 As a program it reads one command a line from its standard input, as JSON, and writes the exit status of each.
 """
 
+import importlib
 import json
 import os
 import subprocess
@@ -13,8 +15,11 @@ import sys
 import threading
 import traceback
 
-LOADED = ("snakemake.cli", "snakemake.report", "snakemake.linting", "numpy", "scipy.special", "pydantic", "yaml")
-"""Modules that every command loads: Snakemake, and the packages with which the workflow reads its plan."""
+LOADED = (
+    "snakemake.cli", "snakemake.report", "snakemake.linting", "nbformat", "smart_open", "scipy.special", "formalsynth.plan.jobs",
+    "formalsynth.plan.load", "formalsynth.report.describe", "formalsynth.stan.main",
+)  # fmt: skip
+"""Modules that commands load: Snakemake with its formats of scripts and files, and those that read the plan."""
 
 
 class WarmSnakemake:
@@ -26,9 +31,13 @@ class WarmSnakemake:
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
-    def run(self, arguments, log, environment, timeout=900):
-        """The exit status of a command whose output goes to a file; after the timeout, in seconds, the process is ended."""
-        command = {"arguments": [str(argument) for argument in arguments], "log": str(log), "environment": environment}
+    def run(self, arguments, log, environment, timeout=900, copied=False):
+        """The exit status of a command whose output goes to a file; after the timeout, in seconds, the process is ended.
+
+        ``copied`` is True for another copy of the workflow.
+        """
+        words = [str(argument) for argument in arguments]
+        command = {"arguments": words, "log": str(log), "environment": environment, "copied": copied}
         patience = threading.Timer(timeout, self.server.kill)
         patience.start()
         print(json.dumps(command), file=self.server.stdin, flush=True)
@@ -47,7 +56,10 @@ class WarmSnakemake:
 def serve():
     """Run the commands that are read, each in a fork."""
     for name in LOADED:
-        __import__(name)
+        importlib.import_module(name)
+    sys.modules["formalsynth.plan.model"].find_all()
+    sources = sys.modules["formalsynth.runtime.sources"]
+    sources.code_digest(sources.sources("formalsynth.steps.run", "formalsynth.steps.study", "formalsynth.contract.program"))
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         command = json.loads(line)
@@ -68,6 +80,9 @@ def follow(command):
         os.dup2(os.open(command["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), 1)
         os.dup2(1, 2)
         sys.argv = ["snakemake", *command["arguments"]]
+        if command["copied"]:
+            for name in [name for name in sys.modules if name.partition(".")[0] == "formalsynth"]:
+                del sys.modules[name]
         from snakemake.cli import main
 
         status = main() or 0

@@ -9,7 +9,6 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-from scipy.stats.contingency import association
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.mechanism import SENSITIVITY
@@ -103,6 +102,8 @@ def associations(schema: PublicSchema, rows: pd.DataFrame, pairs: Sequence[tuple
 
 def _association(ours: tuple[Integers, bool], theirs: tuple[Integers, bool]) -> float:
     """Compute the association of two columns, given as levels and True if these have an order; 0 if one is constant."""
+    from scipy.stats.contingency import association  # takes as long to load as a third of the package
+
     (first, first_ordered), (second, second_ordered) = ours, theirs
     counts = _counts(first, second)
     if not (first_ordered and second_ordered):
