@@ -14,64 +14,8 @@
 //
 // kind: 1 normal, 2 Beta, 3 Beta regression, 4 gamma regression, 5 Poisson, 6 and 7 negative binomial without and with predictors.
 functions {
-#include normal_table.stan
+#include outcome_table.stan
 #include small_counts.stan
-  // probabilities (rows, bins) at linear predictors eta; spread as in the transformed parameters
-  matrix cells(int kind, vector eta, real spread, vector edges, vector at, vector at_other, vector log_weight, matrix collect) {
-    int rows = num_elements(eta);
-    int nodes = num_elements(at);
-    int bins = cols(collect);
-    matrix[rows, bins] p;
-    matrix[rows, nodes] log_density;
-    if (kind == 1) {
-      vector[rows] below = rep_vector(0, rows);
-      for (k in 1:(bins - 1)) {
-        vector[rows] upto = Phi((edges[k] - eta) / spread);
-        p[, k] = upto - below;
-        below = upto;
-      }
-      p[, bins] = 1 - below;
-      return p;
-    }
-    if (kind == 2 || kind == 3) {
-      // keeps both shapes above 0 far beyond the bounds
-      vector[rows] mean = 1e-9 + (1 - 2e-9) * inv_logit(eta);
-      vector[rows] a = spread * mean;
-      vector[rows] b = spread * (1 - mean);
-      log_density = a * at' + b * at_other' + rep_matrix(lgamma(spread) - lgamma(a) - lgamma(b), nodes);
-    } else if (kind == 4) {
-      log_density = rep_matrix(spread * at', rows) - (spread * exp(-eta)) * at_other'
-                    + rep_matrix(spread * log(spread) - lgamma(spread) - spread * eta, nodes);
-    } else if (kind == 5) {
-      log_density = eta * at' - rep_matrix(exp(eta), nodes);
-    } else {
-      vector[rows] excess = log1p(spread * exp(eta));
-      log_density = (eta - excess) * at' - rep_matrix(excess / spread, nodes)
-                    + rep_matrix(cumulative_sum(log1p(spread * at_other))', rows);
-    }
-    p = exp(log_density + rep_matrix(log_weight', rows)) * collect;
-    if (kind >= 5) {
-      p[, bins] = p[, bins] + (1 - p * rep_vector(1, bins));
-    } else {
-      p = p + 1e-12;
-      p = diag_pre_multiply(inv(p * rep_vector(1, bins)), p);
-    }
-    return p;
-  }
-  // probabilities (rows, columns) by bin of a predictor, from those of the columns at points of the predictor
-  matrix by_row(matrix inside, vector x, vector x_log_weight, array[] int first, array[] int last, vector x_edges, real x_mean,
-                real x_sd) {
-    int rows = num_elements(first);
-    matrix[rows, cols(inside)] p;
-    vector[num_elements(x)] log_density = x_log_weight - 0.5 * square((x - x_mean) / x_sd);
-    real below = 0;
-    for (r in 1:rows) {
-      real upto = r == rows ? 1 : Phi((x_edges[r] - x_mean) / x_sd);
-      p[r] = (upto - below) * (softmax(log_density[first[r]:last[r]])' * inside[first[r]:last[r]]);
-      below = upto;
-    }
-    return p;
-  }
 }
 data {
   int<lower=1, upper=7> kind;
@@ -108,7 +52,15 @@ data {
 transformed data {
   int p = q + 1;
   int has_spread = kind != 5;
+  array[nodes] int bin; // of each node
   int hierarchical = kind == 7 ? p : 0;
+  for (j in 1:nodes) {
+    for (k in 1:bins) {
+      if (collect[j, k] > 0) {
+        bin[j] = k;
+      }
+    }
+  }
 }
 parameters {
   vector[p] theta;
@@ -133,7 +85,9 @@ model {
   vector[q] x_sd = exp(log_x_sd);
   vector[num_elements(noisy)] expected;
   if (q == 0) {
-    expected = total * to_vector(cells(kind, theta, spread, edges, at, at_other, log_weight, collect));
+    expected = total
+               * outcome_table(kind, theta[1], 0, spread, 0, 1, x, x_log_weight, first, last, x_edges, edges, at, at_other,
+                               log_weight, bin);
   } else {
     matrix[q, q] correlation = multiply_lower_tri_self_transpose(x_correlation_factor);
     vector[q] slopes = theta[2:p];
@@ -144,14 +98,10 @@ model {
       real slope = joint[t] / x_sd[t];
       real at_zero = theta[1] + dot_product(slopes, x_mean) - slope * x_mean[t];
       real own = kind == 1 ? sqrt(square(spread) + fmax(dot_product(effect, joint) - square(joint[t]), 0)) : spread;
-      if (kind == 1) {
-        expected[(to + 1):(to + rows * bins)]
-          = total * normal_table(at_zero, slope, own, x_mean[t], x_sd[t], x, x_log_weight, first, last, x_edges, edges);
-      } else {
-        matrix[points, bins] inside = cells(kind, at_zero + slope * x, own, edges, at, at_other, log_weight, collect);
-        expected[(to + 1):(to + rows * bins)]
-          = total * to_vector(by_row(inside, x, x_log_weight, first, last, x_edges, x_mean[t], x_sd[t]));
-      }
+      expected[(to + 1):(to + rows * bins)]
+        = total
+          * outcome_table(kind, at_zero, slope, own, x_mean[t], x_sd[t], x, x_log_weight, first, last, x_edges, edges, at,
+                          at_other, log_weight, bin);
       to += rows * bins;
     }
     for (j in 1:(q - 1)) {
@@ -160,8 +110,8 @@ model {
         real own = x_sd[k] * sqrt(fmax(1 - square(correlation[j, k]), 1e-12));
         expected[(to + 1):(to + rows * rows)]
           = total
-            * normal_table(x_mean[k] - slope * x_mean[j], slope, own, x_mean[j], x_sd[j], x, x_log_weight, first, last, x_edges,
-                           x_edges);
+            * outcome_table(1, x_mean[k] - slope * x_mean[j], slope, own, x_mean[j], x_sd[j], x, x_log_weight, first, last,
+                            x_edges, x_edges, at, at_other, log_weight, bin);
         to += rows * rows;
       }
     }

@@ -11,6 +11,7 @@ from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, 
 from formalsynth.core.tables import tabled
 from formalsynth.inference.density import TablesDensity, importance_draws, information
 from formalsynth.inference.tables_model import TablesModel
+from formalsynth.stan.chain import ChainFailed, Lengths, run_chain
 from formalsynth.stan.sample import sample
 from scipy import stats
 from stan_forms import check_gradient, check_same_path
@@ -29,6 +30,9 @@ CASES = {
     "poisson": ("poisson", RNG.poisson(6, 900), None, (0, 20, 10)),
     "negative binomial": ("negative_binomial", RNG.negative_binomial(2, 2 / 12, 900), None, (0, 60, 12)),
 }
+COUNTS = "counts with a predictor"
+HIERARCHICAL = {COUNTS: ("negative_binomial_regression", RNG.negative_binomial(2, 2 / (2 + np.exp(1 + 0.3 * X))), X, (0, 60, 12))}
+"""Its prior has hyperparameters, which only Stan samples."""
 
 
 def histogram(counts):
@@ -38,7 +42,7 @@ def histogram(counts):
 
 def posterior(name, epsilon, records=900):
     """Density given noisy tables of a case, with its model and starting point."""
-    family, outcomes, x, declared = CASES[name]
+    family, outcomes, x, declared = (CASES | HIERARCHICAL)[name]
     model = TablesModel(tabled(FAMILIES[family]))
     design = np.column_stack([np.ones(records), *([] if x is None else [x[:records]])])
     outcome, predictors = Bins(*declared, model.tabled.log), (Bins(-1, 5, 8),) * (design.shape[1] - 1)
@@ -95,13 +99,10 @@ def test_draws_agree_with_those_of_stan(name, compiled):
         np.testing.assert_allclose(ours[parameter].std(axis=0), sd, rtol=0.3)
 
 
-NORMAL = ["normal", "lognormal regression", "two correlated predictors"]
-
-
 @pytest.mark.slow  # the portable form takes half a minute to compile
 @pytest.mark.stan
 @pytest.mark.parametrize("epsilon", [0.3, 2])
-@pytest.mark.parametrize("name", NORMAL)
+@pytest.mark.parametrize("name", [*CASES, COUNTS])
 def test_native_and_portable_forms_are_the_same_density(name, epsilon, compiled):
     """Few records, so that cells with the exact likelihood and those with the normal one have a share in it."""
     model, density, inits = posterior(name, epsilon, records=300)
@@ -110,10 +111,21 @@ def test_native_and_portable_forms_are_the_same_density(name, epsilon, compiled)
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize("name", [*NORMAL, "beta"])
+@pytest.mark.parametrize("name", [*CASES, COUNTS])
 def test_gradient_agrees_with_finite_differences(name, compiled, tmp_path):
     _, density, inits = posterior(name, 1, records=300)
-    assert check_gradient(compiled("noisy_tables"), density.data, tmp_path, inits) == density.dimension
+    hierarchy = 3 if name == COUNTS else 0
+    assert check_gradient(compiled("noisy_tables"), density.data, tmp_path, inits) == density.dimension + hierarchy
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("parameter", ["theta", "log_spread", "log_x_sd"])
+def test_parameters_beyond_all_numbers_have_no_density(parameter, compiled):
+    """Stan refuses to start there, instead of taking a limit of the probabilities for the value."""
+    _, density, inits = posterior("lognormal regression", 1, records=300)
+    inits = {**inits, parameter: np.full(np.shape(inits[parameter]), 1e300)}
+    with pytest.raises(ChainFailed):
+        run_chain(compiled("noisy_tables"), density.data, inits, ("lp__",), 1, Lengths(5, 5, 1, 0.8))
 
 
 def test_the_search_for_the_mode_survives_empty_tables():

@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 JOBS = Jobs(PLAN, CONFIG)
 SCALE = JOBS.scale
 
-STAN_FUNCTIONS = ("clipped_sum", "negative_binomial_sum", "normal_table", "small_counts")
+STAN_FUNCTIONS = ("clipped_sum", "negative_binomial_sum", "outcome_table", "small_counts")
 FUNCTION_FILES = [
     part.format(name) for name in STAN_FUNCTIONS for part in ("portable/{}.stan", "native/{}.stan", "native/{}.hpp")
 ]
