@@ -95,12 +95,15 @@ def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
         display: the figure or table.
         collected: the collected tables that it reads.
     """
-    tables = [table for table in collected if "synthesizer" in table]
+    results: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    for table in (table for table in collected if "synthesizer" in table):
+        results.update(table["synthesizer"])
+        if "status" in table:
+            failed.update(table.loc[table["status"] == "failed", "synthesizer"])
     parts = []
     for id in (id for id in display.ids if id not in NOT_SYNTHETIC):
-        rows = [table[table["synthesizer"] == id] for table in tables]
-        number = sum(map(len, rows))
-        lost = sum(int((part["status"] == "failed").sum()) for part in rows if "status" in part)
+        number, lost = results[id], failed[id]
         if lost and lost < number:
             parts.append(f"{display.looks[id].label} ({lost} of {number} replicates)")
         elif lost or (not number and display.table in SAMPLE_COLUMNS):

@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from formalsynth.core.model import DATA
 from formalsynth.displays.display import BOUNDS, FigureDisplay, Panel, TableDisplay
-from formalsynth.show.estimator import estimate
+from formalsynth.displays.table import Table
+from formalsynth.show.estimator import Estimate, estimate
 from formalsynth.show.painter import Painter, painter_of
 
 KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "neighbour", "synthesizer")
@@ -100,9 +102,10 @@ def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd
     """
     entry, rows = display.entry, []
     names = dict.fromkeys(name for parameters in display.parameters.values() for name in parameters)
+    estimates = {id: _estimates(entry, collected, id) for id in display.ids}
     for statistic in entry.statistics:
         for id in display.ids:
-            look, number = display.looks[id], estimate(entry, collected, statistic, id)
+            look, number = display.looks[id], estimates[id][statistic]
             row: dict[str, object] = {"statistic": statistic, "synthesizer": id, "label": look.label, "guarantee": look.guarantee}
             row |= {name: display.parameters.get(id, {}).get(name) for name in names}
             row |= {"estimate": number.value, "mcse": number.mcse, "from": number.number}
@@ -110,3 +113,12 @@ def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd
             rows.append(row | {"printed": printed, "difference": None if printed is None else number.value - printed})
     table = pd.DataFrame(rows)
     return table.assign(data=STAND_IN) if display.stand_in else table
+
+
+def _estimates(entry: Table, collected: Mapping[str, pd.DataFrame], id: str) -> dict[str, Estimate]:
+    """Estimate the numbers of one synthesizer by row, from its results and those of the confidential data only."""
+    own = {
+        name: table[table["synthesizer"].isin([id, DATA])] if "synthesizer" in table else table
+        for name, table in collected.items()
+    }
+    return {statistic: estimate(entry, own, statistic, id) for statistic in entry.statistics}
