@@ -11,11 +11,13 @@ import itertools
 import numpy as np
 from scipy.special import gammaln
 
-from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.arrays import Array, Index, Integers, blocks
 from formalsynth.families._counts import CountFamily
 
 DENSE = 16
 """Largest ratio of the maximum to the number of counts at which one table of sums is fastest."""
+NARROW = 64
+"""Number of columns below which cumulative sums along them are faster than adding row by row."""
 NEAR = 16
 """Count up to which logarithms are summed; above it, Stirling's series has full precision."""
 
@@ -68,13 +70,7 @@ def log_rising(x: Array, r: Array) -> Array:
     x = np.asarray(x, dtype=float)
     least, most = x.min(initial=np.inf), x.max(initial=0)
     if x.ndim == 1 and r.ndim == 2 and r.shape[1] == 1 and most <= DENSE * len(x):
-        table = np.arange(-1, most)[:, None] * r[:, 0] + 1
-        table[:2] = 1
-        np.log(table, out=table)
-        # row by row, because cumulative sums along the columns take four times as long
-        for before, row in itertools.pairwise(table):
-            row += before
-        return table[x.astype(np.intp)].T
+        return _cumulated(x.astype(np.intp), r[:, 0])
     values: Array = np.zeros(np.broadcast_shapes(x.shape, r.shape))
     for j in range(1, min(NEAR, int(most))):
         term = np.log1p(j * r)
@@ -84,6 +80,26 @@ def log_rising(x: Array, r: Array) -> Array:
         beyond -= _stirling(np.float64(NEAR), r)
         values += beyond if least >= NEAR else np.where(x > NEAR, beyond, 0.0)
     return values
+
+
+def _cumulated(x: Index, r: Array) -> Array:
+    """Compute :func:`log_rising` (S, n) of counts (n,) for each r (S,), from sums over all smaller counts, a few at a time."""
+    values, total = np.empty((len(x), len(r))), np.zeros(len(r))
+    for block in blocks(int(x.max(initial=0)) + 1, len(r)):
+        table = np.multiply.outer(np.arange(block.start, block.stop) - 1.0, r)
+        table += 1
+        table[: max(0, 2 - block.start)] = 1
+        np.log(table, out=table)
+        table[0] += total
+        if len(r) < NARROW:
+            np.cumsum(table, axis=0, out=table)
+        else:
+            for before, row in itertools.pairwise(table):
+                row += before
+        total = table[-1]
+        here = np.flatnonzero((x >= block.start) & (x < block.stop))
+        values[here] = table[x[here] - block.start]
+    return values.T
 
 
 def _stirling(x: Array | np.float64, r: Array) -> Array:
