@@ -12,7 +12,7 @@ the records changes a single bit of it. Sums of shares are sums of whole numbers
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -83,41 +83,55 @@ class Distance:
         return self._without_predictors(axes) if not self.predictors else self._with_predictors(axes)
 
     def _with_predictors(self, axes: Axes) -> Integers:
-        centred, spread = self._centred(), np.exp(axes.log_spread)
-        of_predictor = self._by_rank(spread) if self.kind in (NORMAL, GAMMA) else self._by_share(spread)
-        scores = []
-        for coefficient in product(axes.coefficients):
-            predictor = np.full(len(self.records), coefficient[0])
-            for slope, x in zip(coefficient[1:], centred, strict=True):
-                with np.errstate(invalid="ignore", over="ignore"):
-                    predictor = predictor + slope * x
-            scores.append(of_predictor(predictor))
-        return np.concatenate(scores).astype(np.int64)
+        (locations, *slopes), spread = axes.coefficients, np.exp(axes.log_spread)
+        of_predictors = self._by_rank(spread) if self.kind in (NORMAL, GAMMA) else self._by_share(spread)
+        scores = [of_predictors(self._predictors(locations, at)) for at in product(slopes)]
+        return np.stack(scores, axis=1).ravel().astype(np.int64)
 
-    def _by_share(self, spread: Array) -> Callable[[Array], Array]:
-        """Return a function from linear predictors (n,) to the scores (spreads,), computed as sums of shares."""
+    def _predictors(self, locations: Array, slopes: Array) -> Iterator[Array]:
+        """Yield the linear predictors (n,) for each location."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            effects = [slope * x for slope, x in zip(slopes, self._centred(), strict=True)]
+        for location in locations:
+            with np.errstate(invalid="ignore", over="ignore"):
+                predictor = sum(effects, start=location)
+            yield np.asarray(predictor)
+
+    def _by_share(self, spread: Array) -> Callable[[Iterable[Array]], Array]:
+        """Return a function from some linear predictors (n,) to their scores (k, spreads), computed as sums of shares."""
         regions, shares = self._regions(), self._shares(spread)
         expected = np.outer(regions.sum(axis=1), self._steps)
-        return lambda predictor: np.array([np.abs(regions @ share - expected).max() for share in shares(predictor)])
 
-    def _by_rank(self, spread: Array) -> Callable[[Array], Array]:
-        """Return the same function for outcomes that are shifted by their linear predictor, computed from counts of ranks.
+        def scores(predictors: Iterable[Array]) -> Array:
+            every = [[np.abs(regions @ share - expected).max() for share in shares(predictor)] for predictor in predictors]
+            return np.array(every)
 
-        The rank of a record is that of its outcome minus its linear predictor, among the quantiles for all spreads. One pass over
-        the records counts them by bin and rank; sums over lower bins and ranks are those of the regions up to each quantile.
+        return scores
+
+    def _by_rank(self, spread: Array) -> Callable[[Iterable[Array]], Array]:
+        """Return the same function for outcomes that are shifted by their linear predictor, computed from sorted records.
+
+        The records are sorted by their outcome minus their linear predictor. Predictors with the same slopes have the same order,
+        unless rounding changes it, and share one table: the number of records in each region among the first, the first two, etc.
         """
-        outcome, unit = self._outcome(), self.unit
-        ends, place = np.unique(self._quantiles(np.zeros(1), spread)[0][:, 0], return_inverse=True)
-        place, ranks = place.reshape(len(spread), -1), len(ends) + 1
-        cells = [(at * ranks, bins.number) for at, bins in self._places()]
-        inside = np.concatenate([np.bincount(first // ranks, minlength=number).cumsum() for first, number in cells])
-        expected = np.multiply.outer(inside, self._steps.astype(np.int64))[:, None]
+        outcome, regions, unit = self._outcome(), self._regions(), float(self.unit)
+        quantile = self._quantiles(np.zeros(1), spread)[0][:, 0]
+        expected = np.outer(self._steps, regions.sum(axis=1))
 
-        def scores(predictor: Array) -> Array:
-            rank = np.searchsorted(ends, _less(outcome, predictor))
-            counts = [np.bincount(first + rank, minlength=number * ranks).reshape(number, ranks) for first, number in cells]
-            upto = np.concatenate([table.cumsum(axis=0).cumsum(axis=1)[:, place] for table in counts])
-            return np.asarray(np.abs(upto * unit - expected).max(axis=(0, 2)))
+        def scores(predictors: Iterable[Array]) -> Array:
+            order, rows = np.arange(len(outcome)), list[Array]()
+            for predictor in predictors:
+                above = _less(outcome, predictor)
+                ordered = above[order]
+                if not rows or not (ordered[1:] >= ordered[:-1]).all():
+                    order = np.argsort(above)
+                    ordered = above[order]
+                    among_first = np.vstack([np.zeros(len(regions)), regions[:, order].cumsum(axis=1).T])
+                upto = among_first.take(np.searchsorted(ordered, quantile, side="right"), axis=0)
+                upto *= unit
+                upto -= expected
+                rows.append(np.abs(upto, out=upto).max(axis=(1, 2)))
+            return np.stack(rows)
 
         return scores
 
