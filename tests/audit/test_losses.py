@@ -1,9 +1,11 @@
 """Tests of losses between output distributions with a known privacy curve."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from formalsynth.audit import losses as module
 from formalsynth.audit.losses import Losses
 from formalsynth.core.gaussian import gaussian_delta, gaussian_epsilon
 from hypothesis import given, settings
@@ -125,6 +127,13 @@ def test_epsilon_is_the_inverse_of_delta_and_falls_with_it(shift, epsilon, delta
     assert losses.delta(losses.epsilon(delta)) <= delta * (1 + 1e-6)
     assert losses.epsilon(delta) >= losses.epsilon(min(1.0, 2 * delta))
     assert losses.delta(epsilon) >= losses.delta(epsilon + 0.1)
+
+
+@given(SIZES, st.floats(1e-9, 1), st.integers(1, 4))
+def test_the_largest_losses_are_enough(shift, delta, releases):
+    some = gaussian(shift).epsilons(delta, releases)
+    with patch.object(module, "GAP", math.inf):
+        assert gaussian(shift).epsilons(delta, releases) == some
 
 
 def test_a_distribution_without_mass_is_refused():

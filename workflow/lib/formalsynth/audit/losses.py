@@ -12,7 +12,7 @@ release is computed without rounding.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -27,6 +27,8 @@ MOST_CELLS = 8000
 """Largest number of cells of a rounded distribution; a wider distribution gets a larger interval."""
 DROPPED = 1e-4
 """Share of delta that is cut off from each tail before rounding, which may lower epsilon slightly but never raises it."""
+GAP = 0.1
+"""Difference of losses that limits how many of them are needed for one epsilon."""
 
 
 @dataclass(frozen=True)
@@ -41,26 +43,27 @@ class Direction:
     """Supremum of the loss over all outputs, if known."""
     drawn: bool = False
     """True if the points are draws."""
+    _known: dict[tuple[float, int], float] = field(default_factory=dict, repr=False)
+    """Values of epsilon that were computed before, by delta and number of releases."""
 
     @cached_property
     def _tails(self) -> tuple[Array, Array, Array, float]:
-        """Losses in decreasing order, their tail masses, log tail masses under the other distribution, and the infinite mass."""
+        """Losses in decreasing order, their masses, their tail masses, and the infinite mass."""
         kept = self.mass > 0
         loss, mass = self.loss[kept], self.mass[kept]
         unbounded = np.isposinf(loss)
         infinite = float(mass[unbounded].sum())
         order = np.argsort(-loss[~unbounded])
         loss, mass = loss[~unbounded][order], mass[~unbounded][order]
-        log_other = np.logaddexp.accumulate(np.log(mass) - loss) if len(loss) else loss
-        return loss, infinite + np.cumsum(mass), log_other, infinite
+        return loss, mass, infinite + np.cumsum(mass), infinite
 
     def delta(self, epsilon: float) -> float:
         """Smallest delta at which this epsilon holds in this direction."""
-        loss, tail, log_other, infinite = self._tails
+        loss, mass, tail, infinite = self._tails
         above = int(np.searchsorted(-loss, -epsilon, side="left"))
         if above == 0:
             return infinite
-        return max(0.0, float(tail[above - 1] - np.exp(epsilon + log_other[above - 1])))
+        return max(0.0, float(tail[above - 1] - np.exp(epsilon + _log_other(loss[:above], mass[:above])[-1])))
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
         """Smallest nonnegative epsilon that holds at this delta in this direction, for independent draws.
@@ -71,17 +74,9 @@ class Direction:
         """
         if delta == 0:
             return self.supremum * releases
-        if releases > 1:
-            return self._composed(delta, releases)
-        loss, tail, log_other, infinite = self._tails
-        if infinite > delta:
-            return math.inf
-        beyond = tail - np.exp(np.minimum(loss + log_other, 0.0))
-        first = int(np.searchsorted(beyond, delta, side="right"))
-        if first == 0:
-            return max(0.0, float(loss[0])) if len(loss) else 0.0
-        rest = float(tail[first - 1]) - delta
-        return max(0.0, math.log(rest) - float(log_other[first - 1])) if rest > 0 else 0.0
+        if (delta, releases) not in self._known:
+            self._known[delta, releases] = self._composed(delta, releases) if releases > 1 else _smallest(*self._tails, delta)
+        return self._known[delta, releases]
 
     def error(self, delta: float) -> float:
         """Monte Carlo standard error of ``epsilon(delta)``; 0 unless the points are draws and epsilon is positive and finite."""
@@ -102,7 +97,7 @@ class Direction:
         return max(0.0, float(kept.max())) if len(kept) else 0.0
 
     def _composed(self, delta: float, releases: int) -> float:
-        loss, tail, _, infinite = self._tails
+        loss, _, tail, infinite = self._tails
         if infinite > delta or not len(loss):
             return math.inf if infinite > delta else 0.0
         mass = np.diff(tail, prepend=infinite)
@@ -113,11 +108,45 @@ class Direction:
         single = np.bincount(cells - cells.min(), mass)
         size = releases * (len(single) - 1) + 1
         length = next_fast_len(size + 1, real=True)
-        composed = np.fft.irfft(np.fft.rfft(single, length) ** releases, length)[:size]
-        losses = interval * (releases * int(cells.min()) + np.arange(size))
+        composed = np.fft.irfft(np.fft.rfft(single, length) ** releases, length)[:size][::-1]
+        losses = np.asarray(interval * (releases * int(cells.min()) + np.arange(size))[::-1], dtype=float)
         # an infinite loss in one release makes the composed loss infinite
         unbounded = -math.expm1(releases * math.log1p(-infinite))
-        return Direction(np.append(losses, np.inf), np.append(np.maximum(composed, 0.0), unbounded)).epsilon(delta)
+        above: Array = composed[composed > 0].astype(float, copy=False)
+        return _smallest(losses[composed > 0], above, unbounded + np.cumsum(above), unbounded, delta)
+
+
+def _smallest(loss: Array, mass: Array, tail: Array, infinite: float, delta: float) -> float:
+    """Smallest nonnegative epsilon that holds at this delta, from losses in decreasing order; see :attr:`Direction._tails`."""
+    if infinite > delta:
+        return math.inf
+    size = _needed(loss, tail, delta)
+    loss, tail, log_other = loss[:size], tail[:size], _log_other(loss[:size], mass[:size])
+    beyond = tail - np.exp(np.minimum(loss + log_other, 0.0))
+    first = int(np.searchsorted(beyond, delta, side="right"))
+    if first == 0:
+        return max(0.0, float(loss[0])) if len(loss) else 0.0
+    rest = float(tail[first - 1]) - delta
+    return max(0.0, math.log(rest) - float(log_other[first - 1])) if rest > 0 else 0.0
+
+
+def _log_other(loss: Array, mass: Array) -> Array:
+    """Log tail masses (G,) under the other distribution."""
+    return np.logaddexp.accumulate(np.log(mass) - loss) if len(loss) else loss
+
+
+def _needed(loss: Array, tail: Array, delta: float) -> int:
+    """Count the largest losses among which delta is exceeded.
+
+    At a loss that is smaller by a gap than some others, delta is at least ``1 - exp(-gap)`` times the mass of these others.
+
+    Args:
+        loss: (G,) losses in decreasing order.
+        tail: (G,) their tail masses.
+        delta: the delta.
+    """
+    enough = int(np.searchsorted(tail, delta / (1 - 1e-9) / -math.expm1(-GAP)))
+    return len(loss) - int(np.searchsorted(loss[::-1], loss[enough] - GAP)) + 1 if enough < len(loss) else len(loss)
 
 
 def discrete_laplace_loss(ratio: float, cells: int) -> Direction:
