@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize
+import scipy  # imports its submodules on first use
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.custodian.variables import Function, Variable
@@ -427,7 +427,7 @@ class _Fit:
         farthest = np.concatenate([np.full(term.size, term.farthest) for term in rows.terms]) / scale
         bounds = list(zip(-farthest, farthest, strict=True))
         start = np.zeros(len(before))
-        solution = optimize.minimize(
+        solution = scipy.optimize.minimize(
             loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": self.steps, "maxcor": MEMORY}
         )
         return np.asarray(solution.x) * scale

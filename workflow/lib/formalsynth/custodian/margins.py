@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from scipy import interpolate, linalg, optimize, special
+import scipy  # imports its submodules on first use
+from scipy import special
 
 from formalsynth.core.arrays import Array, Integers, read_only
 from formalsynth.core.private import discrete_laplace_variance
@@ -70,7 +71,7 @@ def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, tuple[float, ..
     reach = 2 * np.sqrt(variance) + LEAST
     while excess(-reach) < 0 or excess(reach) > 0:
         reach *= 4
-    fitted = counts(optimize.brentq(excess, -reach, reach, xtol=PRECISION * reach))
+    fitted = counts(scipy.optimize.brentq(excess, -reach, reach, xtol=PRECISION * reach))
     if fitted.sum() <= 0:
         fitted = np.ones(len(noisy))
     shares: Array = read_only(fitted / fitted.sum())
@@ -94,7 +95,7 @@ def decreasing_outwards(noisy: Array, variance: float, widths: Array) -> Array:
 def _monotone(noisy: Array, widths: Array, increasing: bool) -> Array:
     if not len(noisy):
         return noisy
-    density = optimize.isotonic_regression(noisy / widths, weights=widths, increasing=increasing).x
+    density = scipy.optimize.isotonic_regression(noisy / widths, weights=widths, increasing=increasing).x
     return np.asarray(density * widths)
 
 
@@ -114,13 +115,14 @@ def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
         share = rate / (rate + variance)
         weight = np.maximum(share * (rate + np.maximum(rate - noisy, 0.0) * (1 - share)), LEAST_WEIGHT)
         target = weight * point + share * (noisy - rate)
-        step = linalg.solveh_banded(_banded(penalty, weight), target.ravel(), check_finite=False).reshape(point.shape) - point
+        solution = scipy.linalg.solveh_banded(_banded(penalty, weight), target.ravel(), check_finite=False)
+        step = solution.reshape(point.shape) - point
         before, point = point, np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST) - wider, most - wider)
         if np.abs(point - before).max() < CLOSE:
             break
     rate = np.exp(point + wider)
     total = rate + variance
-    factor = linalg.cholesky_banded(_banded(penalty, np.maximum(rate**2 / total, LEAST_WEIGHT)))
+    factor = scipy.linalg.cholesky_banded(_banded(penalty, np.maximum(rate**2 / total, LEAST_WEIGHT)))
     size = 2 * np.log(factor[ORDER]).reshape(point.shape).sum(axis=1)
     rough = STIFFNESSES * (np.diff(point, ORDER, axis=1) ** 2).sum(axis=1)
     loss = ((noisy - rate) ** 2 / total + np.log(total)).sum(axis=1) + rough
@@ -161,7 +163,7 @@ def inside(shares: Array, widths: Array, places: Integers, within: Array) -> Arr
     """
     ends, edges = (np.concatenate([[0.0], np.cumsum(parts)]) for parts in (shares, widths))
     grid = np.interp(np.arange(len(shares) * FINER + 1) / FINER, np.arange(len(edges)), edges)
-    heights = interpolate.PchipInterpolator(edges, ends)(grid)
+    heights = scipy.interpolate.PchipInterpolator(edges, ends)(grid)
     through = np.interp(ends[places] + within * shares[places], heights, grid) - edges[places]
     return np.asarray(np.clip(through / widths[places], 0.0, 1 - 1e-12))
 

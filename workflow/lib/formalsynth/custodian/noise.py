@@ -28,12 +28,16 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
     Raises:
         RuntimeError: OpenDP's own accounting finds a larger epsilon.
     """
-    import opendp.prelude as dp
+    # opendp.prelude would also load scikit-learn, which takes longer than the rest of a release
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
+    enable_features("contrib")
     # 64 bits: a sum of 5,000,000 rows nearly fills 32, and an overflow would be an error that depends on the data
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    mechanism = dp.m.make_laplace(*space, scale=sensitivity / epsilon * FINER)
+    space = vector_domain(atom_domain(T="i64")), l1_distance(T="i64")
+    mechanism = make_laplace(*space, scale=sensitivity / epsilon * FINER)
     if not mechanism.map(int(sensitivity)) <= epsilon:  # type: ignore[no-untyped-call]
         raise RuntimeError(f"the noise would not give epsilon = {epsilon:g}")
     return [int(count) for count in mechanism([int(count) for count in counts])]
