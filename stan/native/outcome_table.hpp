@@ -153,7 +153,7 @@ class NodeBins {
       c_ = -excess / spread_;
       u_by_eta_ = 1 / (1 + odds);
       c_by_eta_ = u_by_spread_ = -share / spread_;
-      c_by_spread_ = (excess - share) / (spread_ * spread_);
+      c_by_spread_ = (excess - share) / spread_ / spread_;
     }
   }
 

@@ -122,6 +122,28 @@ def test_watched_records_tell_what_all_draws_tell(watched, threshold):
         assert_same(result, expected)
 
 
+@pytest.mark.parametrize("n", [3000, 5000])
+def test_few_records_with_weight_among_many_have_the_same_bounds(n, monkeypatch):
+    """Bit by bit, also in parts: weights of other mechanisms depend on them."""
+    monkeypatch.setattr(bounds, "BLOCK", 4000)
+    generator = np.random.default_rng(6)
+    records, draws = data(6, n), draws_of(6, data(6, 100), 100)
+    form = Sensitive(generator.uniform(size=n) * (generator.uniform(size=n) < 0.4))
+    likelihood = bounds._Likelihood.of(FAMILY, records, draws)
+    some = bounds._over_watched(likelihood, form, 64)
+    assert some is not None
+    np.testing.assert_array_equal(some[0], bounds._over_draws(likelihood, [form])[0][0])
+
+
+@pytest.mark.parametrize("n_draws", [1, 2, 3])
+def test_bounds_from_few_draws(n_draws):
+    records, draws = data(7, 50), draws_of(7, data(7, 50), n_draws)
+    form = Sensitive(np.ones(50))
+    with patch.object(bounds, "LEAST_WORK", 0):
+        result = record_bounds(FAMILIES["gamma_regression"], records, {"beta": draws["beta"], "shape": draws["sigma"]}, [form])[0]
+    assert result.delta == result.by_draw.max()
+
+
 class Counting:
     """A family that counts the probabilities it computes."""
 

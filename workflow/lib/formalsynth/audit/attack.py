@@ -150,7 +150,7 @@ def scores(family: Family, synthetic: Array, design: Array, base: Draws, other: 
     runs, n = synthetic.shape
     records = Records(synthetic.ravel(), np.tile(design, (runs, 1)))
     left, right = family.factors(records, {name: np.concatenate([base[name], other[name]]) for name in base})
-    sums = np.stack([np.asarray(right[start : start + n]).sum(axis=0) for start in range(0, runs * n, n)])
+    sums = np.stack([right[start : start + n].sum(axis=0) for start in range(0, runs * n, n)])
     return ratio_of_means(left @ sums.T, count(base))
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from formalsynth.audit.replay import Outcome
-from formalsynth.core.arrays import SAME_ROUNDING, Array, Draws, Index, Records, blocks
+from formalsynth.core.arrays import Array, Draws, Grouped, Index, Records, blocks
 from formalsynth.core.family import Family, whole
 from formalsynth.core.job import Kind
 
@@ -138,10 +138,10 @@ def pull(family: Family, records: Records, draws: Draws) -> Array:
     if evaluated := whole(family):
         return np.asarray(evaluated.log_likelihood(records, draws).std(axis=0))
     left, right = family.factors(records, draws)
+    if isinstance(right, Grouped):
+        return np.concatenate([(left @ right[part].T).std(axis=0) for part in blocks(len(records), len(left))])
     centred = left - left.mean(axis=0)
-    covariance = centred.T @ centred / len(left)
-    parts = (np.asarray(right[part]) for part in blocks(len(records), left.shape[1], SAME_ROUNDING))
-    variance = np.concatenate([((rows @ covariance) * rows).sum(axis=1) for rows in parts])
+    variance = ((right @ (centred.T @ centred / len(left))) * right).sum(axis=1)
     spread: Array = np.sqrt(np.maximum(variance, 0))
     return spread
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,9 +122,10 @@ LARGEST_DENSE = 5_000_000
 
 @dataclass(frozen=True)
 class Grouped:
-    """Factor (n, c + g k) of n records in g groups, without its zeros: rows can be selected, and ``left @ factor.T`` works.
+    """Factor (n, c + g k) of n records in g groups, without its zeros.
 
-    Of the entries after the first c of a record, only those of its group are not 0. Other uses convert it to a dense array.
+    Of the entries after the first c of a record, only those of its group are not 0. Rows can be selected and summed, and the
+    transposed factor can be multiplied by a matrix on its left or a vector on its right. NumPy's functions make a dense array.
     """
 
     __array_priority__ = 1000
@@ -150,6 +151,10 @@ class Grouped:
 
     def __getitem__(self, rows: Any) -> Grouped:
         return replace(self, common=self.common[rows], values=self.values[rows], group=self.group[rows])
+
+    def sum(self, axis: Literal[0]) -> Array:
+        """Sum the rows."""
+        return self.T @ np.ones(len(self.values))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         n, k = self.values.shape

@@ -12,7 +12,7 @@ No (S, n) array is kept in memory: draws are processed in blocks, or records are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -252,26 +252,29 @@ def _over_watched(likelihood: _Likelihood, form: Sensitive, most: int) -> tuple[
     those with the largest bounds under the first few draws. The result is None if that may miss a part of the tail. Without any
     such records, it is NaN. This saves a fifth of a batch: 0.9 of 4.7 processor seconds in the simulation of ``censor``.
     """
-    active = np.flatnonzero(_touched(form))
-    by_record, by_draw, unwatched = np.zeros(len(likelihood.records)), np.zeros(len(likelihood.left)), 0.0
-    for part in _parts(len(active)):
-        index = active[part]
-        by_record[index], watched, over_records = _over_watched_of(likelihood, form, index, most)
+    touched = _touched(form)
+    by_record, by_draw, unwatched = np.zeros(len(touched)), np.zeros(len(likelihood.left)), 0.0
+    for part in _parts(len(touched)):
+        index = part.start + np.flatnonzero(touched[part])
+        draws = blocks(len(by_draw), part.stop - part.start)  # those of _over_draws, so both round equally
+        by_record[index], watched, over_records = _over_watched_of(likelihood, form, index, draws, most)
         np.maximum(by_draw, over_records, out=by_draw)
         unwatched = max(unwatched, float(np.delete(by_record[index], watched).max(initial=0)))
     if not most:
         return None if np.isnan(by_record).any() else (by_record, np.full_like(by_draw, np.nan))
     tail = _tail(len(by_draw)) + 1
-    missed = unwatched > np.partition(by_draw, -tail)[-tail]
+    missed = tail > len(by_draw) or unwatched > np.partition(by_draw, -tail)[-tail]
     return None if missed or np.isnan(by_record).any() else (by_record, by_draw)
 
 
-def _over_watched_of(likelihood: _Likelihood, form: Sensitive, index: Index, most: int) -> tuple[Array, Index, Array]:
+def _over_watched_of(
+    likelihood: _Likelihood, form: Sensitive, index: Index, draws: Iterable[slice], most: int
+) -> tuple[Array, Index, Array]:
     """Compute the bounds (m,) of a part of the records, which of them are watched, and the largest values (S,) of these."""
     rows, weights = likelihood.rows(index), form.weights[index]
     low, high = np.zeros((2, len(index)))
     by_draw, watched = np.zeros(len(likelihood.left)), np.arange(0)
-    for block in blocks(len(likelihood.left), len(index)):
+    for block in draws:
         values = likelihood.plain(rows, block)
         np.minimum(low, values.min(axis=0), out=low)
         np.maximum(high, values.max(axis=0), out=high)
@@ -352,7 +355,7 @@ def _settled(
         is_open: (m,) True for open records.
     """
     n_draws = len(likelihood.left)
-    last = n_draws - _tail(n_draws) - 1
+    last = max(n_draws - _tail(n_draws) - 1, 0)
     by_record, by_draw = np.zeros(len(likelihood.records)), np.zeros(n_draws)
     by_record[active] = largest
     closed = active[~is_open]
