@@ -19,7 +19,7 @@ from scipy.special import digamma, gammaincinv, gammaln, ndtri
 
 from formalsynth.audit.exact import exact, log_mean
 from formalsynth.audit.losses import Losses
-from formalsynth.core.arrays import Array, Records
+from formalsynth.core.arrays import Array, Records, blocks
 
 if TYPE_CHECKING:
     from formalsynth.core.family import Family
@@ -186,7 +186,9 @@ def _pair(base: NormalInverseGamma, other: NormalInverseGamma, generator: np.ran
     parts = [first, *(_points(part, POINTS, generator) for part in tilted[1:])]
     log_tau, scaled = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     loss = ratio.exponent(log_tau, scaled) - (ours - theirs)
-    drawn = log_mean(np.stack([t * loss - z for t, z in zip(steps, log_z, strict=True)]))
+    drawn = np.empty_like(loss)
+    for block in blocks(len(loss), len(steps)):
+        drawn[block] = log_mean(np.multiply.outer(steps, loss[block]) - np.array(log_z)[:, None])
     return Losses.weighted(loss, -drawn, (np.inf, np.inf))
 
 
