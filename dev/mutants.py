@@ -30,6 +30,7 @@ ROOMS = {
     "core/bounds.py": "tests/core tests/mechanisms",
     "core/mechanism.py": "tests/core tests/mechanisms",
     "core/selection.py": "tests/mechanisms",
+    "inference/distance.py": "tests/inference tests/mechanisms",
     "core/streams.py": "tests/core",
     "core/weights.py": "tests/core tests/mechanisms",
     "mechanisms/*.py": "tests/mechanisms",

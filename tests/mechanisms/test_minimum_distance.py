@@ -14,7 +14,7 @@ from formalsynth.core.streams import Address
 from formalsynth.core.tables import tabled
 from formalsynth.inference.distance import Axes, Distance
 from formalsynth.mechanisms.minimum_distance import ratio
-from scipy import stats
+from scipy import special, stats
 
 for register in (FAMILIES, MECHANISMS):
     register.find()
@@ -82,6 +82,23 @@ def test_scores_are_those_of_brute_force(name, q):
     # shares of counts are rounded to 1 / 250
     rounding = 8 * 0.5 / distance.unit if "poisson" in name or "negative" in name else 1e-9
     np.testing.assert_allclose(distance.scores(axes) / distance.unit, brute_force(name, records, axes, 5, bins), atol=rounding)
+
+
+def test_scores_are_exact_where_rounding_changes_the_order_of_records():
+    """Each record is compared with each quantile on its own: the sensitivity is that of such a score, to the last digit."""
+    kind, bins, generator = tabled(FAMILIES["normal"]).kind, Bins(0, 10, 3), np.random.default_rng(8)
+    log_spread = np.log([1e16])  # neighbouring numbers near the quantiles differ by 1, as outcomes and predictors do
+    quantile = np.exp(log_spread) * special.ndtri([0.25, 0.5, 0.75])
+    for _ in range(20):
+        x, z = generator.uniform(0, 10, (2, 40))
+        distance = Distance(kind, Records(x, np.column_stack([np.ones(40), z])), (bins,), 4, False, (-6.0, 6.0))
+        axes = Axes((np.array([0.0, *(-quantile[0] + np.arange(-8, 20))]), np.array([-1.0, 0.0, 0.7])), log_spread)
+        expected = []
+        for location, slope, _ in axes.candidates():
+            above = x - (location + slope * (z - 5))
+            upto = (above[:, None] <= quantile) * 4 - np.arange(1, 4)
+            expected.append(max(np.abs(upto[bins.of(z) <= end].sum(axis=0)).max() for end in range(3)))
+        np.testing.assert_array_equal(distance.scores(axes), expected)
 
 
 BOX = {"low": -2.0, "high": 2.0, "spread_low": 0.5, "spread_high": 2.0, "points": 3, "thresholds": 4, "x_bins": 3}
