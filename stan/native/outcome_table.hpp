@@ -16,7 +16,7 @@ const int GIVEN = 5;  // at_zero, slope, spread, x_mean, x_sd
 // Normal probabilities of bins, and their derivatives by the mean and the standard deviation. The end bins are open.
 //
 // The distribution function is the density times a ratio of polynomials (Hart 1968, as printed by West 2005), with an absolute
-// error below 1e-15. It takes a fifth of the time of erfc.
+// error below 1e-15, in a fraction of the time of erfc.
 class NormalBins {
  public:
   Eigen::ArrayXd inside, by_mean, by_sd;
