@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit
 
-from formalsynth.core.arrays import Array, Draws, Records, in_groups
+from formalsynth.core.arrays import Array, Draws, Records, distinct_rows, in_groups
 from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import BETA_REGRESSION, Tabled, beta_regression_draws
 from formalsynth.families._shapes import SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
@@ -43,7 +43,8 @@ class BetaRegressionFamily(BetaShapes):
         Raises:
             ValueError: the predictors are collinear.
         """
-        design, group = np.unique(records.design, axis=0, return_inverse=True)
+        first, group = distinct_rows(records.design)
+        design = records.design[first]
         n, p = records.design.shape
         if np.linalg.matrix_rank(records.design) < p:
             raise ValueError("the predictors are collinear")
@@ -76,7 +77,8 @@ class BetaRegressionFamily(BetaShapes):
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Factors of rank 3 for each distinct predictor, zero for records with a different one."""
-        design, group = np.unique(records.design, axis=0, return_inverse=True)
+        first, group = distinct_rows(records.design)
+        design = records.design[first]
         shape1, shape2 = self._shapes_at(design, draws)
         left = beta_coefficients(shape1, shape2).reshape(len(shape1), 3 * len(design))
         return left, in_groups(beta_terms(records.x), group, len(design))

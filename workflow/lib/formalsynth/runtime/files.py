@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import hashlib
+import io
 import re
 import zipfile
 import zlib
@@ -34,6 +36,11 @@ FILLED = ".files"
 """File that lists the files a folder was filled with, each with its sha256, in the format of ``sha256sum -c``."""
 LISTED = re.compile(r"(?:([0-9a-f]{64})  )?(.+)")
 """Line of the list: a checksum, missing for files that a killed run may have left, and the name."""
+PART_ROWS = 1 << 15
+"""Number of rows of a large table that are written at a time."""
+TEXT = "str"
+FORMATTED = ("float64", "int64", TEXT)
+"""Types of the columns of large tables."""
 MADE_FROM = "# made from "
 """Prefix of a file's specification in its seal."""
 
@@ -317,7 +324,32 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
 def write_table(path: str | Path, table: pd.DataFrame, made_from: str = "") -> None:
     """Write a table as CSV, with its specification if given; numbers keep all their digits."""
     with sealed(path, made_from) as partial:
-        table.to_csv(partial, index=False, lineterminator="\n")
+        large = len(table) > PART_ROWS and len(table.columns) > 1 and all(dtype in FORMATTED for dtype in table.dtypes)
+        (table.head(0) if large else table).to_csv(partial, index=False, lineterminator="\n")
+        if large:
+            _append_rows(partial, table)
+
+
+def _append_rows(path: Path, table: pd.DataFrame) -> None:
+    """Append the rows of a large table with the bytes that pandas would write, in less than half of its time."""
+
+    def quoted(text: str) -> str:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow([text, ""])
+        return line.getvalue().removesuffix(",\n")
+
+    known = {"": ""}
+    with path.open("a", encoding="utf-8", newline="") as file:
+        for start in range(0, len(table), PART_ROWS):
+            columns = list[list[str]]()
+            for _, column in table.iloc[start : start + PART_ROWS].items():
+                if column.dtype == TEXT:
+                    texts = column.fillna("").tolist()
+                    known |= {text: quoted(text) for text in set(texts) - known.keys()}
+                    columns.append([known[text] for text in texts])
+                else:
+                    columns.append(["" if number != number else repr(number) for number in column.tolist()])
+            file.writelines(f"{line}\n" for line in map(",".join, zip(*columns, strict=True)))
 
 
 def write_text(path: str | Path, text: str) -> None:
