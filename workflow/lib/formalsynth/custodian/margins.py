@@ -54,6 +54,7 @@ def shares_of(levels: Levels, numbers: Array, scale: float, rows: float) -> Arra
 def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, tuple[float, ...]], ...], variance: float, rows: float) -> Array:
     """Cache shares, which a release needs both for the scores of its sums and for its model."""
 
+    @functools.cache
     def counts(shift: float) -> Array:
         numbers = np.array(noisy) - shift
         cut = np.maximum(numbers, 0.0)
@@ -64,7 +65,6 @@ def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, tuple[float, ..
 
     total = max(rows, 10 * LEAST * len(noisy))  # smoothed counts are at least LEAST
 
-    @functools.cache
     def excess(shift: float) -> float:
         return float(counts(shift).sum()) - total
 
@@ -109,15 +109,15 @@ def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
     """
     penalty, wider = _penalty(len(noisy)), np.log(widths)
     point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)) - wider, (len(STIFFNESSES), 1))
-    most = np.log(max(noisy.max(), 1.0) + np.sqrt(variance))
+    least, most = np.log(LEAST) - wider, np.log(max(noisy.max(), 1.0) + np.sqrt(variance)) - wider
     for _ in range(STEPS):  # iterated least squares of the log densities (stiffnesses, k)
         rate = np.exp(point + wider)
         share = rate / (rate + variance)
         weight = np.maximum(share * (rate + np.maximum(rate - noisy, 0.0) * (1 - share)), LEAST_WEIGHT)
         target = weight * point + share * (noisy - rate)
-        solution = scipy.linalg.solveh_banded(_banded(penalty, weight), target.ravel(), check_finite=False)
-        step = solution.reshape(point.shape) - point
-        before, point = point, np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST) - wider, most - wider)
+        solution = _solved(_banded(penalty, weight), target)
+        step = np.minimum(np.maximum(solution - point, -1.0), 1.0)
+        before, point = point, np.minimum(np.maximum(point + step, least), most)
         if np.abs(point - before).max() < CLOSE:
             break
     rate = np.exp(point + wider)
@@ -132,21 +132,28 @@ def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _penalty(count: int) -> Array:
-    """Penalties (diagonals, stiffnesses, count) in scipy's format of banded matrices: the main diagonal last."""
+    """Penalties (stiffnesses, count, diagonals), the main diagonal last."""
     third = np.diff(np.eye(count), ORDER, axis=0)
-    diagonals = np.zeros((ORDER + 1, len(STIFFNESSES), count))
+    diagonals = np.zeros((len(STIFFNESSES), count, ORDER + 1))
     for k in range(ORDER + 1):
-        diagonals[ORDER - k, :, k:] = np.multiply.outer(STIFFNESSES, np.diagonal(third.T @ third, k))
+        diagonals[:, k:, ORDER - k] = np.multiply.outer(STIFFNESSES, np.diagonal(third.T @ third, k))
     matrices: Array = read_only(diagonals)
     return matrices
 
 
 def _banded(penalty: Array, weight: Array) -> Array:
-    """Join penalties to one banded block matrix (diagonals, stiffnesses * count), and add weights to its main diagonal."""
+    """Add weights to the main diagonals of penalties, and join them to one block matrix, in LAPACK's format of banded matrices."""
     matrix = penalty.copy()
-    matrix[ORDER] += weight
-    blocks: Array = matrix.reshape(ORDER + 1, -1)
-    return blocks
+    matrix[:, :, ORDER] += weight
+    return matrix.reshape(-1, ORDER + 1).T
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    """Solve a banded system; ``scipy.linalg.solveh_banded`` takes as long to check these small ones as to solve them."""
+    *_, solution, info = scipy.linalg.lapack.dpbsv(matrix, right.ravel(), overwrite_ab=1)
+    if info:
+        raise np.linalg.LinAlgError(f"dpbsv: {info}")
+    return np.asarray(solution).reshape(right.shape)
 
 
 def inside(shares: Array, widths: Array, places: Integers, within: Array) -> Array:
