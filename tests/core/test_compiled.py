@@ -18,7 +18,8 @@ def clipped(left: np.ndarray, right: np.ndarray, threshold: float) -> np.ndarray
 
 @pytest.fixture
 def again(monkeypatch, tmp_path):
-    """An empty cache, and a library that is not loaded yet."""
+    """An empty cache, and a library that is not loaded yet and will be compiled without optimisations, four times faster."""
+    monkeypatch.setattr(compiled, "FLAGS", tuple(flag.replace("-O3", "-O0") for flag in compiled.FLAGS))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     compiled.library.cache_clear()
     yield

@@ -1,5 +1,23 @@
+"""A study of a declared file; and processes with their imports done, for releases and for the public sides that they start."""
+
+import os
+import signal
+import subprocess
+import tempfile
+from types import SimpleNamespace
+
 import incomes
 import pytest
+from formalsynth.core.registry import PACKAGE
+from formalsynth.custodian import public
+from warm import WarmPython
+
+PUBLIC_SIDE = f"""
+import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})
+import matplotlib.figure, matplotlib.backends.backend_agg, pandas, scipy.interpolate, scipy.linalg, scipy.optimize, scipy.special
+import formalsynth.custodian.public, formalsynth.custodian.report
+"""
+RELEASE = "import opendp, pandas, pandera.backends.pandas.builtin_checks, formalsynth.cli.main, formalsynth.custodian.unfinished"
 
 
 @pytest.fixture
@@ -7,3 +25,70 @@ def income_study(tmp_path, monkeypatch):
     """Folder of a study of income.csv in which everything is declared, relative to the folder of the file."""
     monkeypatch.chdir(tmp_path)
     return tmp_path / incomes.declared_study()
+
+
+@pytest.fixture(scope="session")
+def public_sides():
+    """Function that returns the process that is forked for each public side."""
+    servers = []
+
+    def server():
+        if not servers:
+            variables = dict.fromkeys(public.THREADS, "1") | public.arithmetic() | {"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
+            servers.append(WarmPython(PUBLIC_SIDE, {"PATH": os.environ["PATH"]} | variables, "-I"))
+        return servers[0]
+
+    yield server
+    for started in servers:
+        started.end()
+
+
+@pytest.fixture(scope="module")
+def killed():
+    """Function that runs code that is to be killed, in a process of its own."""
+    server = WarmPython(RELEASE, dict(os.environ))
+
+    def run(code):
+        with tempfile.TemporaryFile() as output:
+            status = server.start(code, [], dict(os.environ), output=output, errors=output).wait(120)
+            output.seek(0)
+            assert status == -signal.SIGKILL, output.read().decode()
+
+    yield run
+    server.end()
+
+
+@pytest.fixture
+def own_process():
+    """Have public sides that are processes of their own, as those of a command are."""
+
+
+@pytest.fixture(autouse=True)
+def _forked_public_sides(request, monkeypatch, public_sides):
+    """Fork each public side from a process with the same environment, unless a test asks for :func:`own_process`."""
+    if "own_process" in request.fixturenames:
+        return
+    forked = SimpleNamespace(**{name: getattr(subprocess, name) for name in ("DEVNULL", "PIPE")})
+    forked.Popen = lambda *arguments, **options: PublicSide(public_sides(), *arguments, **options)
+    monkeypatch.setattr(public, "subprocess", forked)
+
+
+class PublicSide:
+    """Process that a release starts for its public side, in place of ``subprocess.Popen``."""
+
+    def __init__(self, server, command, env, cwd, **_):
+        reader, writer = os.pipe()
+        with open(os.devnull, "wb") as nowhere:
+            self._program = server.start(command[3], command[4:], env, cwd, output=nowhere, errors=writer)
+        os.close(writer)
+        self.stderr, self.returncode = os.fdopen(reader), None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stderr.close()
+        self.returncode = self._program.wait()
+
+    def kill(self):
+        self._program.kill()

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import pickle
 import re
 import shutil
 import stat
@@ -620,15 +621,14 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
 def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path):
     """Eight processes ask for 1 each of a budget of 3, in two studies of the same rows."""
     code = (
-        "import sys; import pandas as pd; from pathlib import Path; from test_budget import entry\n"
+        "import pickle, sys; import pandas as pd; from pathlib import Path\n"
         "from formalsynth.custodian.budget import start; from formalsynth.custodian.same_rows import content_of\n"
         "rows = content_of(pd.DataFrame({'a': ['1', '2', '3']})); print('ready', flush=True); sys.stdin.readline()\n"
-        "start(Path(sys.argv[1]), entry(1.0), 3.0, rows)"
+        "start(Path(sys.argv[1]), pickle.loads(bytes.fromhex(sys.argv[2])), 3.0, rows)"
     )
-    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    pipes, variables = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), os.environ | {"PYTHONPATH": path}
-    commands = [[sys.executable, "-c", code, str(tmp_path / f"study{number % 2}")] for number in range(8)]
-    processes = [subprocess.Popen(command, env=variables, text=True, **pipes) for command in commands]
+    pipes, wanted = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), pickle.dumps(entry(1.0)).hex()
+    commands = [[sys.executable, "-c", code, str(tmp_path / f"study{number % 2}"), wanted] for number in range(8)]
+    processes = [subprocess.Popen(command, text=True, **pipes) for command in commands]
     assert [process.stdout.readline() for process in processes] == ["ready\n"] * 8  # all of them ask at the same time
     for process in processes:
         process.stdin.write("\n")

@@ -42,6 +42,7 @@ def followed(page):
 
 @pytest.mark.stan
 @pytest.mark.timeout(300)
+@pytest.mark.usefixtures("own_process")
 def test_every_command_of_the_pages_works(tmp_path, monkeypatch, cmdstan, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("formalsynth.custodian.tables_plan.REPLICATES", 6)

@@ -1,10 +1,7 @@
 """Releases that failed after their numbers had crossed: finished later at no cost, or with their paid counts in the study."""
 
 import contextlib
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import incomes
@@ -79,11 +76,10 @@ MOMENTS = {
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_release_is_finished_by_the_same_command(study, capsys, moment):
+def test_a_killed_release_is_finished_by_the_same_command(study, killed, capsys, moment):
     module, name, after, pending = MOMENTS[moment]
     code = KILLED.format(module=module, name=name, after=after)
-    ran = subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
-    assert ran.returncode == -9, ran.stderr
+    killed(code)
     assert UNFINISHED.exists()
     crossing = (UNFINISHED / "crossing.yaml").read_bytes()
     if not pending:  # the user may not know that it was published, and the study may be a copy: no epsilon without a question
@@ -98,9 +94,9 @@ def test_a_killed_release_is_finished_by_the_same_command(study, capsys, moment)
     assert not UNFINISHED.exists()
 
 
-def test_a_release_that_is_not_whole_is_not_called_released(study, capsys):
+def test_a_release_that_is_not_whole_is_not_called_released(study, killed, capsys):
     code = KILLED.format(module="unfinished", name="finish", after=False)
-    subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
+    killed(code)
     Path("release/income/README.md").unlink()
     assert main(["release", "studies/income"]) == 1
     assert "README.md: is missing: release/income was changed or is incomplete; move it away" in capsys.readouterr().err
@@ -118,9 +114,9 @@ def test_two_releases_at_once_lose_nothing(study, capsys):
     assert outcomes(study) == []
 
 
-def test_a_paid_crossing_without_a_ledger_is_not_to_be_thrown_away(study, capsys):
+def test_a_paid_crossing_without_a_ledger_is_not_to_be_thrown_away(study, killed, capsys):
     code = KILLED.format(module="unfinished", name="publish", after=False)
-    subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
+    killed(code)
     (study / "confidential" / "budget.jsonl").unlink()
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err

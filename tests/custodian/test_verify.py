@@ -1,5 +1,6 @@
 """Verification of a release: every planted change is found, and no clean release is refused."""
 
+import functools
 import hashlib
 import json
 import os
@@ -43,15 +44,19 @@ def folder(clean, tmp_path):
     return Path(shutil.copytree(clean, tmp_path / "income"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_rows():
+    """Fit tables to fewer rows, in releases as in verifications: this takes a quarter of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joint, "POOL", 1000)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _in_this_process(request, monkeypatch, tmp_path_factory):
-    """Compute each crossing once for all tests, without a process of its own; the command is tested with one below.
-
-    Tables are fitted to fewer rows, in releases as in verifications: this takes a quarter of the time.
-    """
-    if request.node.name == "test_the_command_computes_in_a_process_of_its_own":
+    """Compute each crossing once for all tests, without a process of its own; the command is tested with one below."""
+    if "own_process" in request.fixturenames:
         return
-    monkeypatch.setattr(joint, "POOL", 1000)
     known = tmp_path_factory.getbasetemp() / "known"
 
     def compute(given, to):
@@ -421,14 +426,15 @@ def drawn(mechanism, age="synthesized", sets=3):
     return lambda folder: made_draws(folder, mechanism, age, sets)
 
 
-WITHOUT_MISSING = households.COLUMNS | {"income": {"type": "whole", "lower": -50_000, "upper": 500_000}}
+FEW = {name: households.COLUMNS[name] for name in ("id", "region", "age", "income")}
+WITHOUT_MISSING = FEW | {"income": {"type": "whole", "lower": -50_000, "upper": 500_000}}
 OTHERS = {
     "tables": of_households(),
     "tables of declared pairs": of_households(pairs=households.PAIRS, seed=2),
-    "tables without pairs": of_households(pairs=[], seed=3),
-    "tables for add_remove": of_households(neighbours="add_remove", seed=4),
+    "tables without pairs": of_households(pairs=[], seed=3, columns=FEW),
+    "tables for add_remove": of_households(neighbours="add_remove", seed=4, columns=FEW),
     "tables without missing values": of_households(columns=WITHOUT_MISSING, missing="drop_rows", seed=5),
-    "tables of few rows": of_households(rows=30, seed=6),
+    "tables of few rows": of_households(rows=30, seed=6, columns=FEW),
     "a fit to noisy tables": drawn("noisy_tables"),
     "a fit to noisy tables without predictors": drawn("noisy_tables", "suppressed"),
     "one set of a fit": drawn("noisy_tables", sets=1),
@@ -440,10 +446,16 @@ OTHERS = {
 """Releases by other mechanisms than a histogram."""
 
 
+@pytest.fixture(scope="module")
+def other(tmp_path_factory):
+    """Function that returns the release of a kind, which is made once."""
+    folder = tmp_path_factory.mktemp("others")
+    return functools.cache(lambda kind: OTHERS[kind](folder / kind / "income"))
+
+
 @pytest.mark.parametrize("kind", OTHERS)
-def test_a_clean_release_of_another_mechanism_is_never_refused(tmp_path, kind):
-    folder = OTHERS[kind](tmp_path / "income")
-    assert "byte by byte" in verify(folder)[0]
+def test_a_clean_release_of_another_mechanism_is_never_refused(other, kind):
+    assert "byte by byte" in verify(other(kind))[0]
 
 
 def test_there_are_thirty_clean_releases():
@@ -453,15 +465,15 @@ def test_there_are_thirty_clean_releases():
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("kind", ["tables", "a fit to noisy tables", "other posterior draws"])
-def test_planted_changes_are_found_in_releases_of_every_mechanism(tmp_path, kind, capsys):
+def test_planted_changes_are_found_in_releases_of_every_mechanism(tmp_path, other, kind, capsys):
     """Those that a release of the kind can have: not all have a column as it is, or the same words."""
-    clean, unfound, other = OTHERS[kind](tmp_path / "clean"), [], []
+    clean, unfound, unlike = other(kind), [], []
     for number, (name, change) in enumerate(CHANGES.items()):
         folder = Path(shutil.copytree(clean, tmp_path / f"{number}" / "income"))
         try:
             change(folder)
         except (AssertionError, OSError, IndexError, ValueError):  # no such file, word or column
-            other.append(name)
+            unlike.append(name)
             continue
         try:
             verify(folder)
@@ -469,9 +481,9 @@ def test_planted_changes_are_found_in_releases_of_every_mechanism(tmp_path, kind
             continue
         unfound.append(name)
     with capsys.disabled():
-        print(f"\n{kind}: {len(CHANGES) - len(other)} changes, {len(unfound)} not found; of another kind: {', '.join(other)}")
+        print(f"\n{kind}: {len(CHANGES) - len(unlike)} changes, {len(unfound)} not found; of another kind: {', '.join(unlike)}")
     assert unfound == []
-    assert len(other) < 20
+    assert len(unlike) < 20
 
 
 PARTS = {
@@ -504,9 +516,9 @@ PARTS = {
 
 
 @pytest.fixture(scope="module", params=["tables", "a fit to noisy tables", "strict posterior draws"])
-def read(request, tmp_path_factory):
+def read(request, other):
     """Crossing of a release with its declarations."""
-    return read_crossing(OTHERS[request.param](tmp_path_factory.mktemp("parts") / "clean"))
+    return read_crossing(other(request.param))
 
 
 @pytest.mark.parametrize("change", PARTS)
@@ -579,6 +591,7 @@ def test_what_is_no_release_is_named(tmp_path):
         verify(tmp_path)
 
 
+@pytest.mark.usefixtures("own_process")
 def test_the_command_computes_in_a_process_of_its_own(folder, capsys):
     assert main(["verify", str(folder)]) == 0
     assert "ask the office that published the data" in capsys.readouterr().out

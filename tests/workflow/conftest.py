@@ -1,20 +1,43 @@
 """One whole run of the workflow, for everything that looks at results or starts from what is made."""
 
+import ast
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from runs import EVERY_KIND, command, environment, prepared, with_programs
-from warm import WarmSnakemake
+from warm import WarmPython
+
+PREPARED = """
+import atexit, os, sys
+import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
+import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.stan.main
+from formalsynth.plan.model import find_all
+from formalsynth.runtime import job_server
+from formalsynth.runtime.sources import code_digest, sources
+find_all()
+code_digest(sources("formalsynth.steps.run", "formalsynth.steps.study", "formalsynth.contract.program"))
+server, owner = job_server.JobServer([sys.executable], {imported!r}), os.getpid()
+job_server.JobServer = lambda *_: server
+atexit.register(lambda close: os.getpid() == owner and close(), server.close)
+server.close = lambda: None
+"""
+"""What commands of Snakemake load, and the server of their jobs, which one process prepares for all of them."""
+SNAKEMAKE = "import sys; from snakemake.cli import main; sys.argv[0] = 'snakemake'; sys.exit(main() or 0)"
+FORGET = "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name.partition('.')[0] == 'formalsynth']\n"
+"""Code that forgets this copy of the package."""
 
 
 @pytest.fixture(scope="session")
 def snakemake(repository, tmp_path_factory):
     """Run the repository's workflow in a folder, by a Snakemake that has been loaded unless a change is about what it loads."""
-    warm = WarmSnakemake(environment())
+    rules = (repository / "workflow" / "rules" / "serve.smk").read_text(encoding="utf-8")
+    imported = ast.literal_eval(re.search(r"^IMPORTED = (.*?^\))", rules, re.MULTILINE | re.DOTALL)[1])
+    warm = WarmPython(PREPARED.format(imported=imported), environment())
     log = tmp_path_factory.mktemp("snakemake") / "output"
 
     def run(folder, *arguments, snakefile=repository / "Snakefile", **changes):
@@ -23,7 +46,9 @@ def snakemake(repository, tmp_path_factory):
             return subprocess.run(
                 given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environment(**changes)
             )
-        status = warm.run(given[3:], log, environment(**changes), copied=snakefile != repository / "Snakefile")
+        code = SNAKEMAKE if snakefile == repository / "Snakefile" else FORGET + SNAKEMAKE
+        with log.open("wb") as output:
+            status = warm.start(code, given[3:], environment(**changes), output=output, errors=output).wait()
         return subprocess.CompletedProcess(given, status, log.read_text(encoding="utf-8", errors="replace"))
 
     yield run
