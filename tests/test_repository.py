@@ -486,7 +486,7 @@ def test_data_in_the_folder_of_the_checkout_are_used(checkout, present, monkeypa
 @pytest.mark.workflow
 @pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
 def test_the_default_profile_is_found(snakefile):
-    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--snakefile", snakefile, "--config", "scale=smoke"]
+    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--snakefile", snakefile, "--config", "papers=[zcdp]"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Using workflow specific profile profiles/default" in done.stderr

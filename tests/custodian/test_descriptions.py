@@ -103,7 +103,7 @@ DICTIONARY = {
 
 def of_households(folder):
     columns = households.COLUMNS | {"size": households.COLUMNS["size"] | {"description": "Number of members"}}
-    schema = Schema.model_validate(households.DECLARED | {"columns": columns, "rows": 500})
+    schema = Schema.model_validate(households.DECLARED | {"columns": columns, "rows": 500, "pairs": households.PAIRS[:3]})
     rows = typed(schema, households.households(500).replace("", np.nan))
     return made_tables(folder, schema, rows, analyses={"replicates": 20})
 

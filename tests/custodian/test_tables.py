@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
-from formalsynth.custodian import layout, tables_compare, tables_plan
+from formalsynth.custodian import joint, layout, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
 from formalsynth.custodian.crossing import Part, read_crossing
@@ -578,6 +578,7 @@ def test_the_errors_to_expect_are_those_of_the_noise():
 def test_the_plan_simulates_releases_without_the_file(study, capsys, monkeypatch):
     monkeypatch.setattr(tables_plan, "REPLICATES", 8)
     monkeypatch.setattr(tables_plan, "FACTORS", (0.05, 1.0, 16.0))
+    monkeypatch.setattr(joint, "POOL", 1000)
     households.declare(study, {"schema.yaml": {"rows": 1500}})
     (study.parents[1] / "households.csv").unlink()
     capsys.readouterr()

@@ -26,7 +26,7 @@ job_server.JobServer = lambda *_: server
 atexit.register(lambda close: os.getpid() == owner and close(), server.close)
 server.close = lambda: None
 """
-"""What commands of Snakemake load, and the server of their jobs, which one process prepares for all of them."""
+"""Imports of Snakemake's commands, and the server of their jobs, which one process prepares for all of them."""
 SNAKEMAKE = "import sys; from snakemake.cli import main; sys.argv[0] = 'snakemake'; sys.exit(main() or 0)"
 FORGET = "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name.partition('.')[0] == 'formalsynth']\n"
 """Code that forgets this copy of the package."""

@@ -142,7 +142,7 @@ def _penalty(count: int) -> Array:
 
 
 def _banded(penalty: Array, weight: Array) -> Array:
-    """Add weights to the main diagonals of penalties, and join them to one block matrix, in LAPACK's format of banded matrices."""
+    """Add weights to the main diagonals of penalties, and join them to one block matrix in LAPACK's format."""
     matrix = penalty.copy()
     matrix[:, :, ORDER] += weight
     return matrix.reshape(-1, ORDER + 1).T
