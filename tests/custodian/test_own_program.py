@@ -62,6 +62,7 @@ def use(folder, broken):
 
 
 @pytest.mark.stan
+@pytest.mark.usefixtures("own_process")
 def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmdstan, monkeypatch):
     starts = []
 

@@ -39,6 +39,7 @@ def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
 
 
 @pytest.mark.stan
+@pytest.mark.usefixtures("own_process")
 def test_a_release_of_posterior_draws_states_its_guarantee(study, capsys, cmdstan):
     release = {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}
     incomes.declare(study, {"release.yaml": release, "study.yaml": {"internal_audit": incomes.SHORT_AUDIT}})
