@@ -43,19 +43,25 @@ def public_sides():
         started.end()
 
 
-@pytest.fixture(scope="module")
-def killed():
-    """Function that runs code that is to be killed, in a process of its own."""
+@pytest.fixture(scope="session")
+def releases():
+    """Process that is forked for each program that makes a release or enters one into a ledger."""
     server = WarmPython(RELEASE, dict(os.environ))
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def killed(releases):
+    """Function that runs code that is to be killed, in a process of its own."""
 
     def run(code):
         with tempfile.TemporaryFile() as output:
-            status = server.start(code, [], dict(os.environ), output=output, errors=output).wait(120)
+            status = releases.start(code, [], dict(os.environ), output=output, errors=output).wait(120)
             output.seek(0)
             assert status == -signal.SIGKILL, output.read().decode()
 
-    yield run
-    server.end()
+    return run
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import pickle
 import re
 import shutil
 import stat
-import subprocess
-import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -618,23 +617,26 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     assert [path.name for place in places for path in place.iterdir() if path.is_dir()] == []
 
 
-def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path):
+def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path, releases):
     """Eight processes ask for 1 each of a budget of 3, in two studies of the same rows."""
     code = (
-        "import pickle, sys; import pandas as pd; from pathlib import Path\n"
+        "import pickle, sys, time; import pandas as pd; from pathlib import Path\n"
         "from formalsynth.custodian.budget import start; from formalsynth.custodian.same_rows import content_of\n"
-        "rows = content_of(pd.DataFrame({'a': ['1', '2', '3']})); print('ready', flush=True); sys.stdin.readline()\n"
-        "start(Path(sys.argv[1]), pickle.loads(bytes.fromhex(sys.argv[2])), 3.0, rows)"
+        "study, wanted, ready, go = sys.argv[1:]; rows = content_of(pd.DataFrame({'a': ['1', '2', '3']})); Path(ready).touch()\n"
+        "while not Path(go).exists(): time.sleep(0.001)\n"
+        "start(Path(study), pickle.loads(bytes.fromhex(wanted)), 3.0, rows)"
     )
-    pipes, wanted = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), pickle.dumps(entry(1.0)).hex()
-    commands = [[sys.executable, "-c", code, str(tmp_path / f"study{number % 2}"), wanted] for number in range(8)]
-    processes = [subprocess.Popen(command, text=True, **pipes) for command in commands]
-    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 8  # all of them ask at the same time
-    for process in processes:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    errors = [process.communicate(timeout=60)[1] for process in processes]
-    assert sorted(process.returncode for process in processes) == [0] * 3 + [1] * 5
+    wanted, go, programs = pickle.dumps(entry(1.0)).hex(), tmp_path / "go", []
+    for number in range(8):
+        study, ready = tmp_path / f"study{number % 2}", tmp_path / f"ready{number}"
+        with open(tmp_path / f"errors{number}", "wb") as errors:
+            given = [study, wanted, ready, go]
+            programs.append(releases.start(code, given, dict(os.environ), output=errors, errors=errors))
+    while not all((tmp_path / f"ready{number}").exists() for number in range(8)):
+        time.sleep(0.01)  # all of them ask at the same time
+    go.touch()
+    assert sorted(program.wait(60) for program in programs) == [0] * 3 + [1] * 5
+    errors = [(tmp_path / f"errors{number}").read_text() for number in range(8)]
     assert all("DataError" in error for error in errors if error)
     assert spent(read_ledger(tmp_path / "study0")) + spent(read_ledger(tmp_path / "study1")) == 3.0
 

@@ -8,6 +8,7 @@ import households
 import jsonschema
 import numpy as np
 import pytest
+from formalsynth.custodian import joint
 from formalsynth.custodian.schema import Schema
 from small_release import made, made_draws, made_tables, typed
 
@@ -105,7 +106,9 @@ def of_households(folder):
     columns = households.COLUMNS | {"size": households.COLUMNS["size"] | {"description": "Number of members"}}
     schema = Schema.model_validate(households.DECLARED | {"columns": columns, "rows": 500, "pairs": households.PAIRS[:3]})
     rows = typed(schema, households.households(500).replace("", np.nan))
-    return made_tables(folder, schema, rows, analyses={"replicates": 20})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joint, "POOL", 1000)
+        return made_tables(folder, schema, rows, analyses={"replicates": 20})
 
 
 RELEASES = {

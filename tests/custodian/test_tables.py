@@ -22,6 +22,7 @@ from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, shares_of, smoothed
 from formalsynth.custodian.model import Model, level_error, pair_errors
+from formalsynth.custodian.public import fill
 from formalsynth.custodian.schema import Analyses, Column, Schema
 from formalsynth.custodian.tables import check_numbers, knots_for, measured, no_noise, part_with_wrong_scores
 from formalsynth.custodian.tables_check import drawn_again
@@ -316,7 +317,15 @@ def known_chance(monkeypatch):
     monkeypatch.setattr("formalsynth.custodian.assemble.secrets", SimpleNamespace(token_hex=lambda size: "1" * (2 * size)))
 
 
-@pytest.mark.usefixtures("known_chance")
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Compute releases in this process, with a fit to fewer rows; the documents' commands are tested as they are."""
+    monkeypatch.setattr(joint, "POOL", 1000)
+    for module in ("assemble", "unfinished", "verify"):
+        monkeypatch.setattr(f"formalsynth.custodian.{module}.compute_release", fill)
+
+
+@pytest.mark.usefixtures("known_chance", "in_this_process")
 def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert main(["check", "studies/households"]) == 0, capsys.readouterr()
     assert main(["release", "studies/households"]) == 0, capsys.readouterr().err
@@ -363,8 +372,9 @@ ANALYSES = Analyses.model_validate({
 })  # fmt: skip
 
 
-def test_simulated_errors_are_those_of_releases():
+def test_simulated_errors_are_those_of_releases(monkeypatch):
     """Release 40 files of one population: their spread, and how many have the population inside their interval."""
+    monkeypatch.setattr(joint, "POOL", 2000)
     schema = a_schema(columns=WAY, pairs=[["age", "income"]], rows=1000)
     files = [typed(households.households(1000, seed))[list(WAY)] for seed in range(40)]
     way = Way(schema, ANALYSES, 4.0, 1000, 2000, 0)

@@ -430,7 +430,7 @@ FEW = {name: households.COLUMNS[name] for name in ("id", "region", "age", "incom
 WITHOUT_MISSING = FEW | {"income": {"type": "whole", "lower": -50_000, "upper": 500_000}}
 OTHERS = {
     "tables": of_households(),
-    "tables of declared pairs": of_households(pairs=households.PAIRS, seed=2),
+    "tables of declared pairs": of_households(pairs=[["region", "age"], ["age", "income"], ["age", "income kind"]], columns=FEW),
     "tables without pairs": of_households(pairs=[], seed=3, columns=FEW),
     "tables for add_remove": of_households(neighbours="add_remove", seed=4, columns=FEW),
     "tables without missing values": of_households(columns=WITHOUT_MISSING, missing="drop_rows", seed=5),
