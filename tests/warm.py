@@ -41,23 +41,22 @@ class WarmPython:
             command = [sys.executable, *options, __file__, str(theirs.fileno()), prepared]
             self._process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
-    def start(self, code, arguments, environment, folder=None, output=None, errors=None):
+    def start(self, code, arguments, environment, output, errors, folder=None):
         """Start a program like ``python -c code``.
 
         Args:
             code: the program.
             arguments: its arguments.
             environment: its environment variables.
+            output: file for its output.
+            errors: file for its errors.
             folder: its working folder; by default, the present one.
-            output: file for its output; by default, that of the tests.
-            errors: the same for its errors.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            files = [sys.__stdout__ if output is None else output, sys.__stderr__ if errors is None else errors]
             request = [code, [str(argument) for argument in arguments], environment, str(folder or Path.cwd())]
-            numbers = [theirs.fileno(), *(file if isinstance(file, int) else file.fileno() for file in files)]
-            socket.send_fds(self._requests, [json.dumps(request).encode()], numbers)
+            files = [theirs.fileno(), output.fileno(), errors.fileno()]
+            socket.send_fds(self._requests, [json.dumps(request).encode()], files)
         return Program(ours)
 
     def end(self):

@@ -57,7 +57,7 @@ def killed(releases):
 
     def run(code):
         with tempfile.TemporaryFile() as output:
-            status = releases.start(code, [], dict(os.environ), output=output, errors=output).wait(120)
+            status = releases.start(code, [], dict(os.environ), output, output).wait(120)
             output.seek(0)
             assert status == -signal.SIGKILL, output.read().decode()
 
@@ -84,9 +84,8 @@ class PublicSide:
 
     def __init__(self, server, command, env, cwd, **_):
         reader, writer = os.pipe()
-        with open(os.devnull, "wb") as nowhere:
-            self._program = server.start(command[3], command[4:], env, cwd, output=nowhere, errors=writer)
-        os.close(writer)
+        with open(os.devnull, "wb") as nowhere, os.fdopen(writer, "wb") as errors:
+            self._program = server.start(command[3], command[4:], env, nowhere, errors, cwd)
         self.stderr, self.returncode = os.fdopen(reader), None
 
     def __enter__(self):

@@ -631,7 +631,7 @@ def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path, releases):
         study, ready = tmp_path / f"study{number % 2}", tmp_path / f"ready{number}"
         with open(tmp_path / f"errors{number}", "wb") as errors:
             given = [study, wanted, ready, go]
-            programs.append(releases.start(code, given, dict(os.environ), output=errors, errors=errors))
+            programs.append(releases.start(code, given, dict(os.environ), errors, errors))
     while not all((tmp_path / f"ready{number}").exists() for number in range(8)):
         time.sleep(0.01)  # all of them ask at the same time
     go.touch()

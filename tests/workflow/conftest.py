@@ -48,7 +48,7 @@ def snakemake(repository, tmp_path_factory):
             )
         code = SNAKEMAKE if snakefile == repository / "Snakefile" else FORGET + SNAKEMAKE
         with log.open("wb") as output:
-            status = warm.start(code, given[3:], environment(**changes), output=output, errors=output).wait()
+            status = warm.start(code, given[3:], environment(**changes), output, output).wait()
         return subprocess.CompletedProcess(given, status, log.read_text(encoding="utf-8", errors="replace"))
 
     yield run
