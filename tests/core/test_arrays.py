@@ -57,3 +57,15 @@ def test_factors_of_many_records_in_groups_omit_zeros_and_give_the_same_products
     assert np.allclose(left @ sparse.T, left @ dense.T, rtol=1e-14)
     assert np.allclose(sparse.T @ values[:, 0], dense.T @ values[:, 0], rtol=1e-14)
     assert np.allclose(left @ sparse[index].T, left @ dense[index].T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("group", [[], [5] * 40, [2] * 20 + [0] * 11 + [2], [0, *[6] * 31, 3], [1] * 15, [4] * 31 + [3]])
+@pytest.mark.parametrize("c", [0, 2])
+def test_products_with_adjacent_records_of_a_group_are_those_of_the_dense_factor(monkeypatch, group, c):
+    monkeypatch.setattr(of_core, "LARGEST_DENSE", -1)
+    generator, n = np.random.default_rng(2), len(group)
+    factor = of_core.in_groups(generator.random((n, 3)), np.array(group, dtype=int), 7, generator.random((n, c)))
+    left = generator.random((4, 21 + c))
+    assert np.allclose(left @ factor.T, left @ np.asarray(factor).T, rtol=1e-14)
+    assert [slice for slice in factor.runs if len(set(group[slice[0] : slice[1]])) != 1] == []
+    assert bool(factor.runs) == (n >= 16 * (1 + np.count_nonzero(np.diff(group))) > 0 and n > 0)

@@ -69,7 +69,7 @@ def forms(generator):
 def test_bounds_of_every_form_are_the_naive_maxima(study, generator, monkeypatch, block):
     monkeypatch.setattr(core_arrays, "BLOCK", block)
     monkeypatch.setattr(core_bounds, "BLOCK", block)
-    monkeypatch.setattr(core_bounds, "PART", 16)
+    monkeypatch.setattr(core_arrays, "PART", 16)
     monkeypatch.setattr(core_bounds, "LEAST_WORK", np.inf if block > N else 1)
     records, draws, _ = study
     sensitive = forms(generator)
@@ -103,6 +103,27 @@ def test_records_that_repeat_have_the_naive_bounds(study, places, weights):
         np.testing.assert_allclose(result.by_record, np.abs(expected).max(axis=0), rtol=1e-9)
         np.testing.assert_allclose(result.by_draw, np.abs(expected).max(axis=1), rtol=1e-9)
     assert result.beyond == (np.abs(f) > 5).any(axis=0).sum()
+
+
+@pytest.mark.parametrize("kind", ["beta_regression", "gamma_regression", "negative_binomial_regression"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_many_records_have_the_bounds_of_few(monkeypatch, kind, times):
+    """Whatever the order of their predictors, in parts, and with factors without their zeros."""
+    generator, n, family = np.random.default_rng(8), 399, FAMILIES[kind]
+    x = generator.uniform(size=n // times).repeat(times) if kind == "beta_regression" else generator.integers(1, 10**6, n) / 1.0
+    records = Records(x, np.column_stack([np.ones(n), generator.integers(0, 4, (n, 2))]))
+    coefficient = generator.normal(0, 0.3, (20, 3))
+    draws = {"coefficient": coefficient, "beta": coefficient}
+    draws |= {name: generator.uniform(1, 2, 20) for name in ("lambda", "shape", "phi")}
+    sensitive = [Sensitive(generator.uniform(size=n)), Sensitive(np.ones(n), threshold=2.0)]
+    few = record_bounds(family, records, draws, sensitive)
+    for name, value in {"BLOCK": 300, "PART": 64, "LARGEST_DENSE": 0}.items():
+        monkeypatch.setattr(core_arrays, name, value)
+    monkeypatch.setattr(core_bounds, "BLOCK", 300)
+    monkeypatch.setattr(core_bounds, "LEAST_WORK", 1)
+    for result, expected in zip(record_bounds(family, records, draws, sensitive), few, strict=True):
+        np.testing.assert_allclose(result.by_record, expected.by_record, rtol=1e-12)
+        assert result.beyond == expected.beyond
 
 
 def test_records_that_differ_in_a_further_column_alone_have_bounds_of_their_own():

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from formalsynth.core import bounds, hull
+from formalsynth.core import arrays, bounds, hull
 from formalsynth.core.arrays import Records, count, intercept_only
 from formalsynth.core.bounds import Sensitive, maximum_mcse, record_bounds
 from formalsynth.core.family import FAMILIES, concave
@@ -125,7 +125,7 @@ def test_watched_records_tell_what_all_draws_tell(watched, threshold):
 @pytest.mark.parametrize("n", [3000, 5000])
 def test_few_records_with_weight_among_many_have_the_same_bounds(n, monkeypatch):
     """Bit by bit, also in parts: weights of other mechanisms depend on them."""
-    monkeypatch.setattr(bounds, "BLOCK", 4000)
+    monkeypatch.setattr(arrays, "BLOCK", 4000)
     generator = np.random.default_rng(6)
     records, draws = data(6, n), draws_of(6, data(6, 100), 100)
     form = Sensitive(generator.uniform(size=n) * (generator.uniform(size=n) < 0.4))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from formalsynth.core import arrays
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
@@ -178,6 +179,23 @@ def test_many_records_have_predictions_of_fewer_draws(monkeypatch):
     context = Context(FAMILY, records, Address(1, 1, 1, N, 0), [replace(parent, shared={})])
     MECHANISMS["range_averaged"].function(context, a=0.4, b=1.8)
     assert draws == parent.draws["sigma"][::4].tolist()
+
+
+def test_many_records_have_predictions_in_parts(monkeypatch):
+    """Each record with all draws, and with its own range."""
+    monkeypatch.setattr(type(FAMILY), "predict", lambda _, generator, records, draws: np.outer(draws["sigma"], records.x))
+    records, parent, _ = STUDY[0]
+    context = Context(FAMILY, records, Address(1, 1, 1, N, 0), [parent])
+    ends = parent.draws["sigma"].min(), np.median(parent.draws["sigma"])
+    ranges = {"a": ends[0], "b": ends[1], "top": 0.3, "wide_a": 0.0, "wide_b": np.inf}
+    whole, in_parts = [], []
+    for form, block in ((whole, arrays.BLOCK), (in_parts, N - 1)):
+        monkeypatch.setattr(arrays, "BLOCK", block)
+        monkeypatch.setattr(arrays, "PART", 7)
+        alone = replace(context, parents=[replace(parent, shared={})], cache=type(context.cache)())
+        form += MECHANISMS["range_averaged"].function(alone, **ranges).weights.tolist()
+    assert in_parts == whole
+    assert len(set(whole)) > N / 2
 
 
 def test_parameters_are_read_off_the_function():

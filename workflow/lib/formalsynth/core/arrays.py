@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -18,6 +20,8 @@ Draws = Mapping[str, Array]
 BLOCK = 1 << 15
 """Number of elements in a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next.
 The memory of larger blocks is returned to the system and allocated again, which takes longer than the arithmetic."""
+PART = 2048
+"""Number of records in a part of more than :data:`BLOCK` records: a multiple of :data:`SAME_ROUNDING`."""
 SAME_ROUNDING = 16
 """Number of columns of a matrix product that OpenBLAS computes identically: parts with this number of columns, or a multiple,
 equal the whole product bit for bit. Weights computed from bounds therefore do not depend on the chosen algorithm."""
@@ -111,6 +115,13 @@ def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
+def parts(n: int) -> Iterator[slice]:
+    """Yield parts of n records: of many records, so few that a block of a part has several draws, which is faster."""
+    size = n if n <= BLOCK else PART
+    for start in range(0, n, max(1, size)):
+        yield slice(start, min(start + size, n))
+
+
 def product(axes: Sequence[Array]) -> Array:
     """Points (G, d) of a grid with d axes; the last axis changes fastest."""
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
@@ -118,6 +129,8 @@ def product(axes: Sequence[Array]) -> Array:
 
 LARGEST_DENSE = 5_000_000
 """Largest number of entries of a grouped factor that is stored as a dense array."""
+SHORTEST_RUN = 16
+"""Least mean number of adjacent records of a group for which a product for each group is faster."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +156,12 @@ class Grouped:
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
         return len(self.common), self.common.shape[1] + self.groups * self.values.shape[1]
+
+    @cached_property
+    def runs(self) -> list[tuple[int, int]]:
+        """Slices of adjacent records of the same group; none if they are too short for a product of each to be faster."""
+        starts = np.flatnonzero(np.diff(self.group, prepend=-1)).tolist()
+        return list(pairwise([*starts, len(self.group)])) if len(starts) * SHORTEST_RUN <= len(self.group) else []
 
     @property
     def T(self) -> GroupedColumns:
@@ -171,16 +190,19 @@ class GroupedColumns:
     rows: Grouped
 
     def __rmatmul__(self, left: Array) -> Array:
-        """Product (S, n) with a matrix (S, c + g k)."""
-        common, values = self.rows.common, self.rows.values
+        """Product (S, n) with a matrix (S, c + g k). It is fastest if records of a group are adjacent."""
+        common, values, group = self.rows.common, self.rows.values, self.rows.group
         c, k = common.shape[1], values.shape[1]
-        product: Array = left[:, :c] @ common.T
-        own = c + self.rows.group * k
-        for j in range(k):
-            term = left.take(own + j, axis=1)
-            term *= values[:, j]
-            product += term
-        return product
+        product: Array = np.empty((len(left), len(group)))
+        if self.rows.runs:
+            for start, end in self.rows.runs:
+                own = c + group[start] * k
+                np.matmul(left[:, own : own + k], values[start:end].T, out=product[:, start:end])
+        else:
+            product.fill(0)
+            for j in range(k):
+                product += left.take(c + group * k + j, axis=1) * values[:, j]
+        return product + left[:, :c] @ common.T if c else product
 
     def __matmul__(self, weights: Array) -> Array:
         """Product (c + g k,) with a vector (n,)."""

@@ -12,13 +12,25 @@ No (S, n) array is kept in memory: draws are processed in blocks, or records are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formalsynth.core.arrays import BLOCK, SAME_ROUNDING, Array, Draws, Index, Records, blocks, distinct_rows, read_only, take
+from formalsynth.core.arrays import (
+    BLOCK,
+    SAME_ROUNDING,
+    Array,
+    Draws,
+    Index,
+    Records,
+    blocks,
+    distinct_rows,
+    parts,
+    read_only,
+    take,
+)
 from formalsynth.core.centring import Reference, centred
 from formalsynth.core.family import Family, concave, whole
 from formalsynth.core.hull import hull_of
@@ -32,8 +44,6 @@ LEAST_WORK = 1 << 20
 """Below this many evaluations of a log-likelihood (record by draw), evaluate all."""
 WATCHED = 64
 """Number of records evaluated to find each draw's largest value."""
-PART = 2048
-"""Number of records in a part of more than :data:`BLOCK` records: a multiple of :data:`SAME_ROUNDING`."""
 LARGEST_OPEN_SHARE = 1 / 4
 """Largest share of records whose bounds may remain undecided from the corners."""
 
@@ -208,19 +218,12 @@ def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list
     """Compute ``max_s |v|`` (n,) and ``max_i |v|`` (S,) of each form from all draws."""
     by_record = [np.zeros(len(likelihood.records)) for _ in sensitive]
     by_draw = [np.zeros(len(likelihood.left)) for _ in sensitive]
-    for part in _parts(len(likelihood.records)):
+    for part in parts(len(likelihood.records)):
         forms = [_at(form, part) for form in sensitive]
         for k, (largest, over_records) in enumerate(_over_draws_of(likelihood.part(part), forms)):
             by_record[k][part] = largest
             np.maximum(by_draw[k], over_records, out=by_draw[k])
     return list(zip(by_record, by_draw, strict=True))
-
-
-def _parts(n: int) -> Iterator[slice]:
-    """Yield parts of the records: of many records, so few that a block of a part has several draws, which is faster."""
-    size = n if n <= BLOCK else PART
-    for start in range(0, n, max(1, size)):
-        yield slice(start, min(start + size, n))
 
 
 def _over_draws_of(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[tuple[Array, Array]]:
@@ -254,7 +257,7 @@ def _over_watched(likelihood: _Likelihood, form: Sensitive, most: int) -> tuple[
     """
     touched = _touched(form)
     by_record, by_draw, unwatched = np.zeros(len(touched)), np.zeros(len(likelihood.left)), 0.0
-    for part in _parts(len(touched)):
+    for part in parts(len(touched)):
         index = part.start + np.flatnonzero(touched[part])
         draws = blocks(len(by_draw), part.stop - part.start)  # those of _over_draws, so both round equally
         by_record[index], watched, over_records = _over_watched_of(likelihood, form, index, draws, most)
@@ -374,11 +377,13 @@ def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, 
     """Find records that differ in data or weights: their positions, and for each record the index of its equal among them.
 
     Counts repeat: a thousand records have about a hundred distinct counts. If values hardly repeat, finding equal records costs
-    more than it saves, and every record is treated as distinct.
+    more than it saves, and every record is treated as distinct; many of them are sorted by predictors, for products of factors
+    in groups.
     """
     n = len(records.x)
     if 2 * len(np.unique(records.x)) > n:
-        return np.arange(n), np.arange(n)
+        first = np.arange(n) if n <= BLOCK else np.lexsort(records.design.T)
+        return first, np.argsort(first)
     weights = [form.weights for form in sensitive]
     weights += [form.range_weights for form in sensitive if form.range_weights is not None]
     return distinct_rows(np.column_stack([records.x, records.design, *records.inputs.values(), *weights]))

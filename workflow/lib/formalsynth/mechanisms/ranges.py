@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from formalsynth.core.arrays import Array, blocks, count, take
+from formalsynth.core.arrays import Array, blocks, count, parts, take
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import AsGiven, Finite, NonNegative, Proportion
 from formalsynth.core.mechanism import Context, Form, mechanism
@@ -98,11 +98,14 @@ def _outside_share(context: Context, ranges: _Ranges) -> Array:
         generator = context.address.generator("predict")
         step = -(-count(parent.draws) * len(x) // MOST_PREDICTIVE)
         draws = take(parent.draws, slice(None, None, step))
-        parts = (take(draws, block) for block in blocks(count(draws), len(x)))
-        predictive = (context.family.predict(generator, context.records, part) for part in parts)
         others = [_Ranges.of(parameters) for name, parameters in parent.children if name == range_averaged.__name__]
         every = list(dict.fromkeys([ranges, *filter(None, others)]))
-        shares = outside_shares(x, predictive, [chosen.ends(x) for chosen in every])
+        ends, shares = [chosen.ends(x) for chosen in every], np.empty((len(every), len(x)))
+        for part in parts(len(x)):
+            records = context.records.take(part)
+            taken = (take(draws, block) for block in blocks(count(draws), len(records)))
+            predictive = (context.family.predict(generator, records, some) for some in taken)
+            shares[:, part] = outside_shares(records.x, predictive, [(low[part], high[part]) for low, high in ends])
         parent.shared.update(zip(every, shares, strict=True))
     if context.cache.outside_share is None:
         context.cache.outside_share = parent.shared[ranges]

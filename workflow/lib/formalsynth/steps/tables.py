@@ -157,8 +157,9 @@ def _headed(job: TablesJob, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.concat(parts or [pd.DataFrame(columns=["synthesizer"])], ignore_index=True)
-    head = {**job.key.columns, "replicate": SAMPLE}
-    return pd.concat([pd.DataFrame({key: [value] * len(table) for key, value in head.items()}), table], axis=1)
+    for at, (key, value) in enumerate({**job.key.columns, "replicate": SAMPLE}.items()):
+        table.insert(at, key, value)
+    return table
 
 
 def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
