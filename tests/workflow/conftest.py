@@ -22,7 +22,7 @@ from formalsynth.runtime.sources import code_digest, sources
 find_all()
 code_digest(sources("formalsynth.steps.run", "formalsynth.steps.study", "formalsynth.contract.program"))
 server, owner = job_server.JobServer([sys.executable], {imported!r}), os.getpid()
-job_server.JobServer = lambda *_: server
+job_server.JobServer, job_server.FEW_JOBS = lambda *_: server, 0
 atexit.register(lambda close: os.getpid() == owner and close(), server.close)
 server.close = lambda: None
 """

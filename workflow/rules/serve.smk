@@ -5,10 +5,8 @@ import subprocess
 from snakemake.benchmark import benchmarked
 from snakemake.script import PythonScript
 
-from formalsynth.runtime.job_server import JobServer, ServerLostError, environment_of_job
+from formalsynth.runtime import job_server
 
-# So few jobs do not repay the start of the server.
-FEW_JOBS = 3
 IMPORTED = (
     "snakemake.script",
     "formalsynth.steps.run",
@@ -31,10 +29,10 @@ def serve_jobs():
     """Start the server, and have Snakemake use it for scripts that need neither another environment nor several threads."""
     jobs = workflow.dag.needrun_jobs(exclude_finished=False)
     here = workflow.local_exec and not workflow.touch and sys.platform == "linux"
-    if not here or sum(1 for _ in jobs) <= FEW_JOBS:
+    if not here or sum(1 for _ in jobs) <= job_server.FEW_JOBS:
         return
     try:
-        server = JobServer(shlex.split(sys.executable), IMPORTED)
+        server = job_server.JobServer(shlex.split(sys.executable), IMPORTED)
     except OSError:
         return
     atexit.register(server.close)
@@ -45,11 +43,11 @@ def serve_jobs():
         if elsewhere or script.threads != 1 or script.resources.get("shell_exec"):
             return execute_alone(script, fname, edit)
         try:
-            with server.job(fname, environment_of_job(script.resources.get("tmpdir"))) as job:
+            with server.job(fname, job_server.environment_of_job(script.resources.get("tmpdir"))) as job:
                 measured = script.bench_record is not None
                 with benchmarked(job.pid if measured else False, script.bench_record):
                     code = job.wait()
-        except ServerLostError:
+        except job_server.ServerLostError:
             return execute_alone(script, fname, edit)
         if code:
             raise subprocess.CalledProcessError(code, fname)

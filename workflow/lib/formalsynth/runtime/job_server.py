@@ -31,6 +31,8 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+FEW_JOBS = 3
+"""Largest number of jobs that do not repay the start of the server."""
 ONE_THREAD = {
     f"{library}_THREADS": "1" for library in ("OMP_NUM", "GOTO_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMEXPR_NUM", "VECLIB_MAXIMUM")
 }
