@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
 Integers = NDArray[np.int64]
 Index = NDArray[np.intp]
 Draws = Mapping[str, Array]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.ctypeslib import ndpointer
 from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array, Integers, blocks
+from formalsynth.core.arrays import Array, Integers, Single, blocks
 from formalsynth.runtime.cache import keep, kept
 from formalsynth.runtime.compiler import command
 
@@ -38,7 +38,6 @@ ROWS = 64
 """Number of records in a block of the C++ code."""
 MOST_FEATURES = 255
 """Largest number of categories of a record for :func:`nearest`."""
-Single = NDArray[np.float32]
 Codes = NDArray[np.uint8]
 
 

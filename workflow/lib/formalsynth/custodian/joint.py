@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # imports its submodules on first use
 
-from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.arrays import Array, Integers, Single
 from formalsynth.custodian.variables import Function, Variable
 
 Places = Mapping[str, Integers]
@@ -75,14 +75,15 @@ class Term:
         table = weights.reshape(len(self.first.values), len(self.second.values))
         return np.asarray((self.first.values.T @ table @ self.second.values).ravel())
 
-    def given(self, column: str, places: Places, strengths: Array) -> tuple[Array, Array]:
+    def given(self, column: str, places: Places, strengths: Array) -> tuple[Single, Single]:
         """Return functions (levels, k) of the levels of a column, and their factors (k, n), given the levels of the other one."""
         matrix = self._matrix(strengths)
         if column == self.first.column:
             own, factors, other = self.first, self.second.values @ matrix.T, self.second
         else:
             own, factors, other = self.second, self.first.values @ matrix, self.first
-        return own.values[own.codes], factors[other.codes[places[other.column]]].T
+        single = np.ascontiguousarray(factors.T, dtype=np.float32)
+        return own.values[own.codes].astype(np.float32), single.take(other.codes[places[other.column]], axis=1)
 
     @property
     def hats(self) -> bool:
@@ -241,20 +242,24 @@ class Joint:
                 places[column] = _chosen(weights * factor[:, None].astype(np.float32), generator)
         return replace(self, fields=fields, pool=places)
 
-    def weights(self, column: str, places: Places) -> Array:
-        """Compute weights (levels, n) of the levels of a column, given the others, in single precision."""
+    def weights(self, column: str, places: Places) -> Single:
+        """Compute weights (levels, n) of the levels of a column, given the others."""
         pairs = zip(self.terms, self.strengths, strict=True)
         given = [
             term.given(column, places, strengths)
             for term, strengths in pairs
             if column in (term.first.column, term.second.column)
         ]
-        exponents = np.repeat(self.fields[column][:, None].astype(np.float32), len(places[column]), axis=1)
+        field = self.fields[column][:, None].astype(np.float32)
         if given:
             functions, factors = zip(*given, strict=True)
-            exponents += np.hstack(functions).astype(np.float32) @ np.vstack(factors).astype(np.float32)
+            exponents: Single = np.hstack(functions) @ np.vstack(factors)
+            exponents += field
+        else:
+            exponents = np.repeat(field, len(places[column]), axis=1)
         exponents -= exponents.max(axis=0)
-        return np.exp(exponents, out=exponents)
+        np.exp(exponents, out=exponents)
+        return exponents
 
 
 def raked(places: Places, shares: Mapping[str, Array], generator: np.random.Generator) -> Places:
@@ -433,13 +438,13 @@ class _Fit:
         return np.asarray(solution.x) * scale
 
 
-def _chosen(weights: Array, generator: np.random.Generator) -> Integers:
+def _chosen(weights: Single, generator: np.random.Generator) -> Integers:
     """Draw a level (n,) for each row, from the weights (levels, n)."""
     edges = weights
     for below, level in itertools.pairwise(edges):  # several times faster than cumsum along this axis
         level += below
     points = generator.random(weights.shape[1], dtype=np.float32) * edges[-1]
-    return np.asarray((edges[:-1] <= points).sum(axis=0), dtype=np.int64)
+    return np.asarray((edges[:-1] <= points).sum(axis=0, dtype=np.min_scalar_type(len(edges))), dtype=np.int64)
 
 
 def shrunk(values: Array, errors: Array) -> tuple[Array, Array]:
