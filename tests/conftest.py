@@ -1,6 +1,7 @@
 """Fixtures of all tests: the repository, the shipped plan, the real data, CmdStan and a compiled Stan program."""
 
 import copy
+import gc
 import hashlib
 import json
 import os
@@ -18,6 +19,7 @@ import yaml
 from formalsynth.core.registry import forget_own
 from hypothesis import settings
 from stand_in_data import accept, is_stand_in, stand_in_folder
+from warm import ALLOCATIONS
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REAL_DATA = Path(os.environ.get("FORMALSYNTH_TEST_DATA", REPOSITORY.parent / "shared" / "data"))
@@ -78,6 +80,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    gc.set_threshold(ALLOCATIONS)
     config.stash[SKIPPED], config.stash[RUN] = [], set()
 
 
