@@ -67,5 +67,5 @@ def test_products_with_adjacent_records_of_a_group_are_those_of_the_dense_factor
     factor = of_core.in_groups(generator.random((n, 3)), np.array(group, dtype=int), 7, generator.random((n, c)))
     left = generator.random((4, 21 + c))
     assert np.allclose(left @ factor.T, left @ np.asarray(factor).T, rtol=1e-14)
-    assert [slice for slice in factor.runs if len(set(group[slice[0] : slice[1]])) != 1] == []
-    assert bool(factor.runs) == (n >= 16 * (1 + np.count_nonzero(np.diff(group))) > 0 and n > 0)
+    assert all(len(set(group[start:end])) == 1 for start, end in factor.runs)
+    assert bool(factor.runs) == (n > 0 and n >= 16 * (1 + np.count_nonzero(np.diff(group))))

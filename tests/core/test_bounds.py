@@ -110,7 +110,11 @@ def test_records_that_repeat_have_the_naive_bounds(study, places, weights):
 def test_many_records_have_the_bounds_of_few(monkeypatch, kind, times):
     """Whatever the order of their predictors, in parts, and with factors without their zeros."""
     generator, n, family = np.random.default_rng(8), 399, FAMILIES[kind]
-    x = generator.uniform(size=n // times).repeat(times) if kind == "beta_regression" else generator.integers(1, 10**6, n) / 1.0
+    x = (
+        generator.uniform(size=n // times).repeat(times)
+        if kind == "beta_regression"
+        else generator.integers(1, 10**6, n).astype(float)
+    )
     records = Records(x, np.column_stack([np.ones(n), generator.integers(0, 4, (n, 2))]))
     coefficient = generator.normal(0, 0.3, (20, 3))
     draws = {"coefficient": coefficient, "beta": coefficient}
