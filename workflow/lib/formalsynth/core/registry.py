@@ -143,7 +143,7 @@ def load(modules: Iterable[str]) -> None:
 
 def is_own(module: str) -> bool:
     """Return True if the name of a module is the path of a user's own file."""
-    return Path(module).is_absolute()
+    return module.startswith("/")  # a Path of each module takes a hundred times as long
 
 
 def forget_own() -> None:

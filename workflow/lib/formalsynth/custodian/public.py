@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,8 @@ LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop()); from formalsynth.custodian.public import main; sys.exit(main(*sys.argv[1:]))"
 )
+version = functools.cache(metadata.version)
+"""Version of an installed library."""
 PARENT_DEATH_SIGNAL = 1
 """Option of Linux's ``prctl`` that sets the signal sent when the parent dies."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

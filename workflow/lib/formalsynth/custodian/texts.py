@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from scipy.special import stdtrit
 
@@ -24,7 +23,7 @@ from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.model import level_error, pair_errors
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 from formalsynth.inference.intervals import contradicted
-from formalsynth.plan.yaml_file import yaml_text
+from formalsynth.plan.yaml_file import parsed, yaml_text
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
@@ -146,7 +145,7 @@ class Sentences:
     """Shared sentences, each an attribute with a one-line text."""
 
     def __init__(self, facts: ReleaseFacts) -> None:
-        self._macros = _environment().get_template("sentences.j2").make_module(_variables(facts))
+        self._macros = templates().get_template("sentences.j2").make_module(_variables(facts))
 
     def __getattr__(self, name: str) -> str:
         lines = map(str.strip, str(getattr(self._macros, name)()).splitlines())
@@ -154,7 +153,8 @@ class Sentences:
 
 
 @functools.cache
-def _environment() -> Environment:
+def templates() -> Environment:
+    """Return the environment of the templates, which are compiled once."""
     environment = Environment(
         loader=PackageLoader("formalsynth.custodian"), undefined=StrictUndefined, autoescape=False, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
@@ -200,9 +200,9 @@ def texts_of(facts: ReleaseFacts) -> dict[str, str]:
     shared = Sentences(facts)
 
     def rendered(name: str) -> str:
-        return _environment().get_template(f"{name}.j2").render(_variables(facts), sentences=shared)
+        return templates().get_template(f"{name}.j2").render(_variables(facts), sentences=shared)
 
-    card = yaml.safe_load(rendered("deployment.yaml"))
+    card = parsed(rendered("deployment.yaml"))
     return {
         "metadata.json": _json(_dictionary(facts, shared)), "datapackage.json": _json(_datapackage(facts, shared)),
         "README.md": _without_html(rendered("README.md")), "combine.py": rendered("combine.py"),

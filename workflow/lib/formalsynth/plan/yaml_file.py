@@ -126,6 +126,11 @@ for _tag in REFUSED:
     _Loader.add_constructor(_tag, _refuse)
 
 
+def parsed(text: str) -> Any:
+    """Parse YAML that was written by a program, with PyYAML's own rules."""
+    return yaml.load(text, Loader=_FastLoader)
+
+
 def check_size(path: Path, times: int = 1) -> Path:
     """Return a path if its file has a size that people write by hand, or so many times that size.
 
