@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.core.arrays import Array
 from formalsynth.core.rows import AUDIT, CURVE, LOSSES
@@ -40,10 +43,10 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
     Returns:
         (data sets,) values; data sets without a value are left out.
     """
-    delta, neighbour = audit["delta"], audit["neighbour"]
-    losses = (audit["streams"] == 1) & ~audit["candidate"].isin([CURVE, ERROR_RATES])
-    single = losses & (audit["releases"] == 1)
-    neighbours = single & neighbour.isin(LOSSES)
+    delta, neighbour = audit["delta"].to_numpy(), audit["neighbour"].to_numpy()
+    losses = (audit["streams"].to_numpy() == 1) & ~audit["candidate"].isin([CURVE, ERROR_RATES]).to_numpy()
+    single = losses & (audit["releases"].to_numpy() == 1)
+    neighbours = single & audit["neighbour"].isin(LOSSES).to_numpy()
     first, last = (_at_delta(neighbours & (delta > 0), delta, place) for place in (0, -1))
     column = statistic if statistic in (*CLAIMS, "attacked") else "audited"
     rows = first
@@ -56,14 +59,15 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
     elif statistic in STRICT:
         rows = last & (neighbour == STRICT[statistic])
     elif statistic == "composed":
-        rows = _at_delta(losses & (audit["releases"] > 1), delta, 0)
+        rows = _at_delta(losses & (audit["releases"].to_numpy() > 1), delta, 0)
     elif statistic == "floor":
         rows = _at_delta(single & (neighbour == "same"), delta, 0)
-    values: Array = audit[column][rows].groupby(audit["replicate"][rows]).max().dropna().to_numpy(dtype=float)
+    kept = audit.loc[rows, column]
+    values: Array = kept.groupby(audit["replicate"].to_numpy()[rows]).max().dropna().to_numpy(dtype=float)
     return values
 
 
-def _at_delta(rows: pd.Series[bool], delta: pd.Series[float], place: int) -> pd.Series[bool]:
+def _at_delta(rows: NDArray[np.bool_], delta: Array, place: int) -> NDArray[np.bool_]:
     """Rows with the same delta as the first (0) or the last (-1) of the given rows."""
     deltas = delta[rows]
-    return rows & (delta == deltas.iloc[place]) if len(deltas) else rows
+    return np.asarray(rows & (delta == deltas[place])) if len(deltas) else rows
