@@ -9,15 +9,17 @@ from types import SimpleNamespace
 import incomes
 import pytest
 from formalsynth.core.registry import PACKAGE
-from formalsynth.custodian import public
+from formalsynth.custodian import joint, public
 from warm import WarmPython
 
-PUBLIC_SIDE = f"""
+PREPARED = f"""
 import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})
 import matplotlib.figure, matplotlib.backends.backend_agg, pandas, scipy.interpolate, scipy.linalg, scipy.optimize, scipy.special
-import formalsynth.custodian.public, formalsynth.custodian.report
+import opendp, pandera.backends.pandas.builtin_checks
+import formalsynth.cli.main, formalsynth.custodian.public, formalsynth.custodian.report, formalsynth.custodian.unfinished
+from formalsynth.custodian.texts import templates
+for name in templates().list_templates(): templates().get_template(name)
 """
-RELEASE = "import opendp, pandas, pandera.backends.pandas.builtin_checks, formalsynth.cli.main, formalsynth.custodian.unfinished"
 
 
 @pytest.fixture
@@ -28,14 +30,14 @@ def income_study(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def public_sides():
-    """Function that returns the process that is forked for each public side."""
+def warm_python():
+    """Function that returns the process that is forked for public sides, in whose environment it is, and for other programs."""
     servers = []
 
     def server():
         if not servers:
             variables = dict.fromkeys(public.THREADS, "1") | public.arithmetic() | {"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
-            servers.append(WarmPython(PUBLIC_SIDE, {"PATH": os.environ["PATH"]} | variables, "-I"))
+            servers.append(WarmPython(PREPARED, {"PATH": os.environ["PATH"]} | variables, "-I"))
         return servers[0]
 
     yield server
@@ -43,25 +45,23 @@ def public_sides():
         started.end()
 
 
-@pytest.fixture(scope="session")
-def releases():
-    """Process that is forked for each program that makes a release or enters one into a ledger."""
-    server = WarmPython(RELEASE, dict(os.environ))
-    yield server
-    server.end()
-
-
 @pytest.fixture
-def killed(releases):
+def killed(warm_python):
     """Function that runs code that is to be killed, in a process of its own."""
 
     def run(code):
         with tempfile.TemporaryFile() as output:
-            status = releases.start(code, [], dict(os.environ), output, output).wait(120)
+            status = warm_python().start(code, [], dict(os.environ), output, output).wait(120)
             output.seek(0)
             assert status == -signal.SIGKILL, output.read().decode()
 
     return run
+
+
+@pytest.fixture
+def small_pool(monkeypatch):
+    """Fit tables to fewer simulated rows, in plans and releases as in public sides that are forked."""
+    monkeypatch.setattr(joint, "POOL", 1000)
 
 
 @pytest.fixture
@@ -70,12 +70,12 @@ def own_process():
 
 
 @pytest.fixture(autouse=True)
-def _forked_public_sides(request, monkeypatch, public_sides):
+def _forked_public_sides(request, monkeypatch, warm_python):
     """Fork each public side from a process with the same environment, unless a test asks for :func:`own_process`."""
     if "own_process" in request.fixturenames:
         return
     forked = SimpleNamespace(**{name: getattr(subprocess, name) for name in ("DEVNULL", "PIPE")})
-    forked.Popen = lambda *arguments, **options: PublicSide(public_sides(), *arguments, **options)
+    forked.Popen = lambda *arguments, **options: PublicSide(warm_python(), *arguments, **options)
     monkeypatch.setattr(public, "subprocess", forked)
 
 
@@ -85,7 +85,8 @@ class PublicSide:
     def __init__(self, server, command, env, cwd, **_):
         reader, writer = os.pipe()
         with open(os.devnull, "wb") as nowhere, os.fdopen(writer, "wb") as errors:
-            self._program = server.start(command[3], command[4:], env, nowhere, errors, cwd)
+            code = f"from formalsynth.custodian import joint; joint.POOL = {joint.POOL}\n{command[3]}"
+            self._program = server.start(code, command[4:], env, nowhere, errors, cwd)
         self.stderr, self.returncode = os.fdopen(reader), None
 
     def __enter__(self):

@@ -617,7 +617,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     assert [path.name for place in places for path in place.iterdir() if path.is_dir()] == []
 
 
-def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path, releases):
+def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path, warm_python):
     """Eight processes ask for 1 each of a budget of 3, in two studies of the same rows."""
     code = (
         "import pickle, sys, time; import pandas as pd; from pathlib import Path\n"
@@ -631,7 +631,7 @@ def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path, releases):
         study, ready = tmp_path / f"study{number % 2}", tmp_path / f"ready{number}"
         with open(tmp_path / f"errors{number}", "wb") as errors:
             given = [study, wanted, ready, go]
-            programs.append(releases.start(code, given, dict(os.environ), errors, errors))
+            programs.append(warm_python().start(code, given, dict(os.environ), errors, errors))
     while not all((tmp_path / f"ready{number}").exists() for number in range(8)):
         time.sleep(0.01)  # all of them ask at the same time
     go.touch()

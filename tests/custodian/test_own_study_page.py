@@ -42,12 +42,11 @@ def followed(page):
 
 @pytest.mark.stan
 @pytest.mark.timeout(300)
-@pytest.mark.usefixtures("own_process")
+@pytest.mark.usefixtures("small_pool")
 def test_every_command_of_the_pages_works(tmp_path, monkeypatch, cmdstan, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("formalsynth.custodian.tables_plan.REPLICATES", 6)
     monkeypatch.setattr("formalsynth.custodian.tables_plan.FACTORS", (0.25, 1.0, 4.0))
-    monkeypatch.setattr("formalsynth.custodian.joint.POOL", 1000)  # in plans: releases are made by other processes
     columns, outcome = PAGE.split("## 5. One outcome")
     assert followed(columns) == ["tests/households.py", "inspect", "check", "plan", "release", "verify", "budget", "purge"]
     said = re.search(r"Head of the ledger: (\S+)\.", capsys.readouterr().out)

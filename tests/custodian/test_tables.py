@@ -318,9 +318,8 @@ def known_chance(monkeypatch):
 
 
 @pytest.fixture
-def in_this_process(monkeypatch):
-    """Compute releases in this process, with a fit to fewer rows; the documents' commands are tested as they are."""
-    monkeypatch.setattr(joint, "POOL", 1000)
+def in_this_process(monkeypatch, small_pool):
+    """Compute releases in this process, with a fit to fewer rows."""
     for module in ("assemble", "unfinished", "verify"):
         monkeypatch.setattr(f"formalsynth.custodian.{module}.compute_release", fill)
 
@@ -585,10 +584,10 @@ def test_the_errors_to_expect_are_those_of_the_noise():
     assert 0 < share < 0.05
 
 
+@pytest.mark.usefixtures("small_pool")
 def test_the_plan_simulates_releases_without_the_file(study, capsys, monkeypatch):
     monkeypatch.setattr(tables_plan, "REPLICATES", 8)
     monkeypatch.setattr(tables_plan, "FACTORS", (0.05, 1.0, 16.0))
-    monkeypatch.setattr(joint, "POOL", 1000)
     households.declare(study, {"schema.yaml": {"rows": 1500}})
     (study.parents[1] / "households.csv").unlink()
     capsys.readouterr()

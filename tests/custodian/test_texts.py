@@ -10,7 +10,6 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from conftest import REPOSITORY
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
@@ -20,6 +19,7 @@ from formalsynth.custodian.schema import Answers
 from formalsynth.custodian.tables import measured
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.inference.intervals import without_draws
+from formalsynth.plan.yaml_file import parsed
 from small_release import COLUMNS, a_config, a_schema
 
 REGISTRY = REPOSITORY.parent / "shared" / "schemas" / "deployments-registry.yaml"
@@ -81,7 +81,18 @@ RELEASES = {
 
 def rendered(name, facts):
     """One text of a release."""
-    return texts_of(facts)[name]
+    return written(facts)[name]
+
+
+WRITTEN = {}
+"""Each release with its texts, by its id."""
+
+
+def written(facts):
+    """All texts of a release, which are written once."""
+    if id(facts) not in WRITTEN:
+        WRITTEN[id(facts)] = facts, texts_of(facts)
+    return WRITTEN[id(facts)][1]
 
 
 @pytest.fixture(params=RELEASES)
@@ -92,17 +103,17 @@ def facts(request):
 def test_the_card_is_a_record_of_the_registry(facts):
     if not REGISTRY.is_file():
         pytest.skip("the schema of the registry of deployments is not here")
-    schema = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
+    schema = parsed(REGISTRY.read_text(encoding="utf-8"))
     checker = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker(["date"]))
-    assert [error.message for error in checker.iter_errors(yaml.safe_load(rendered("deployment.yaml", facts)))] == []
+    assert [error.message for error in checker.iter_errors(parsed(rendered("deployment.yaml", facts)))] == []
     # the schema does look: the same without its date is refused
-    tree = yaml.safe_load(rendered("deployment.yaml", facts))
+    tree = parsed(rendered("deployment.yaml", facts))
     tree["deployment"]["basic"]["publication_date"] = "yesterday"
     assert len(list(checker.iter_errors(tree))) == 1
 
 
 def test_the_card_states_what_was_declared(facts):
-    tree = yaml.safe_load(rendered("deployment.yaml", facts))
+    tree = parsed(rendered("deployment.yaml", facts))
     assert {key: tree[key] for key in ("url_slug", "status", "tier")} == {"url_slug": "my-incomes", "status": "Draft", "tier": 3}
     deployment = tree["deployment"]
     assert deployment["basic"]["data_curators"] == ["Office of Examples"]
@@ -114,7 +125,7 @@ def test_the_card_states_what_was_declared(facts):
 
 
 def test_a_sector_that_the_registry_does_not_know_is_left_out():
-    tree = yaml.safe_load(rendered("deployment.yaml", facts_of(config={"sector": None})))
+    tree = parsed(rendered("deployment.yaml", facts_of(config={"sector": None})))
     assert "data_product_sector" not in tree["deployment"]["basic"]
     with pytest.raises(ValueError, match="'Government'"):
         facts_of(config={"sector": "Statistics"})
@@ -221,8 +232,8 @@ def test_the_interval_states_what_it_assumes(facts):
 
 def words_of(facts):
     """Every text of a release, by the name of its file, on one line."""
-    parsed = {".yaml": yaml.safe_load, ".json": json.loads}
-    return {name: " ".join(str(parsed.get(Path(name).suffix, str)(value)).split()) for name, value in texts_of(facts).items()}
+    readers = {".yaml": parsed, ".json": json.loads}
+    return {name: " ".join(str(readers.get(Path(name).suffix, str)(value)).split()) for name, value in written(facts).items()}
 
 
 CONTRADICTIONS = [
@@ -289,9 +300,9 @@ def test_the_first_lines_state_which_relations_are_lost(uses):
     assert texts["README.md"].startswith(f"# Incomes {sentence}")
     assert json.loads(rendered("metadata.json", facts_of(uses_predictors=uses)))["dc:description"].startswith(sentence)
     assert json.loads(rendered("datapackage.json", facts_of(uses_predictors=uses)))["description"].startswith(sentence)
-    assert yaml.safe_load(rendered("deployment.yaml", facts_of(uses_predictors=uses)))["deployment"]["basic"][
-        "description"
-    ].startswith(sentence)
+    assert parsed(rendered("deployment.yaml", facts_of(uses_predictors=uses)))["deployment"]["basic"]["description"].startswith(
+        sentence
+    )
     assert sentence in texts["LEGAL.md"]
 
 
@@ -430,14 +441,14 @@ CLAIMS = {
 
 @pytest.mark.parametrize(("kind", "release"), CLAIMS)
 def test_the_parts_of_epsilon_in_the_card_add_up(kind, release):
-    card = yaml.safe_load(rendered("deployment.yaml", facts_of(kind, release=release)))["deployment"]
+    card = parsed(rendered("deployment.yaml", facts_of(kind, release=release)))["deployment"]
     assert " ".join(card["accounting"]["composition"].split()).endswith(CLAIMS[kind, release])
     assert card["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0}
 
 
 def test_the_total_in_the_card_can_be_below_the_ceiling():
     facts = facts_of(release="synthesized", claim=1.0, config={"ceiling": 2})
-    card = yaml.safe_load(rendered("deployment.yaml", facts))["deployment"]
+    card = parsed(rendered("deployment.yaml", facts))["deployment"]
     assert "is 0.5: together 1.5." in " ".join(card["accounting"]["composition"].split())
 
 

@@ -57,8 +57,10 @@ def test_a_full_disk_after_the_crossing_costs_nothing_more(study, monkeypatch, c
 KILLED = """
 import contextlib, os, pathlib, signal, sys
 import formalsynth.custodian.{module} as module, formalsynth.custodian.sources as sources
+from formalsynth.custodian import assemble, public, unfinished
 from formalsynth.cli.main import main
 sources.compiled = lambda *_: contextlib.nullcontext(pathlib.Path("none"))
+assemble.compute_release = unfinished.compute_release = public.fill
 real = module.{name}
 def killed(*arguments):
     if {after}:

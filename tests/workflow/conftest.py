@@ -16,10 +16,13 @@ PREPARED = """
 import atexit, os, sys
 import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
 import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.stan.main
+from pathlib import Path
 from formalsynth.plan.model import find_all
 from formalsynth.runtime import job_server
 from formalsynth.runtime.sources import code_digest, sources
 find_all()
+config = Path({config!r})
+formalsynth.plan.load.read_plan(formalsynth.plan.load.load_yaml(config / "config.yaml"), config)
 code_digest(sources("formalsynth.steps.run", "formalsynth.steps.study", "formalsynth.contract.program"))
 server, owner = job_server.JobServer([sys.executable], {imported!r}), os.getpid()
 job_server.JobServer, job_server.FEW_JOBS = lambda *_: server, 0
@@ -37,7 +40,7 @@ def snakemake(repository, tmp_path_factory):
     """Run the repository's workflow in a folder, by a Snakemake that has been loaded unless a change is about what it loads."""
     rules = (repository / "workflow" / "rules" / "serve.smk").read_text(encoding="utf-8")
     imported = ast.literal_eval(re.search(r"^IMPORTED = (.*?^\))", rules, re.MULTILINE | re.DOTALL)[1])
-    warm = WarmPython(PREPARED.format(imported=imported), environment())
+    warm = WarmPython(PREPARED.format(imported=imported, config=str(repository / "config")), environment())
     log = tmp_path_factory.mktemp("snakemake") / "output"
 
     def run(folder, *arguments, snakefile=repository / "Snakefile", **changes):
