@@ -237,6 +237,16 @@ def test_the_pull_of_records_in_many_groups_is_that_of_few(generator, monkeypatc
     np.testing.assert_allclose(pull(family, records, draws), expected, rtol=1e-12)
 
 
+def test_the_pull_of_records_is_defined_next_to_one_of_overwhelming_size(generator):
+    design = np.column_stack([np.ones(50), np.append(generator.normal(size=49), -800)])
+    records = Records(generator.gamma(3, 1, 50), design)
+    draws = {"beta": generator.normal([0.0, 0.5], 0.01, (30, 2)), "shape": generator.gamma(5.0, size=30)}
+    left, right = FAMILIES["gamma_regression"].factors(records, draws)
+    spread = pull(FAMILIES["gamma_regression"], records, draws)
+    np.testing.assert_allclose(spread[:-1], (left @ right[:-1].T).std(axis=0), rtol=1e-6)
+    assert spread.argmax() == 49
+
+
 def test_small_data_sets_are_made_of_given_records():
     records = intercept_only(np.random.default_rng(1).random(101))
     small = small_data_sets(records, (2, 5))

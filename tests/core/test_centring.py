@@ -88,6 +88,15 @@ def test_a_count_that_is_impossible_at_the_reference_changes_the_value_of_no_oth
     np.testing.assert_array_equal(finite(np.array([-np.inf, np.nan, 2.0])), [0, 0, 2])
 
 
+@pytest.mark.parametrize("name", ["poisson", "negative_binomial"])
+@pytest.mark.parametrize("undefined", [np.nan, np.inf])
+def test_a_count_that_is_not_finite_changes_the_value_of_no_other(name, undefined):
+    draws = {"mu": np.array([2.0])} | ({} if name == "poisson" else {"phi": np.array([1e9])})
+    values = log_likelihood_at(FAMILIES[name], intercept_only(np.array([1.0, undefined, 30.0])), draws)
+    assert np.isnan(values).tolist() == [False, True, False]
+    np.testing.assert_allclose(values[[0, 2]], stats.poisson(2).logpmf([1, 30]), rtol=1e-6)
+
+
 def test_bounds_are_those_of_clipped_differences():
     records = intercept_only(np.array([0.05, 0.3, 0.9]))
     draws = {"phi": np.array([0.25, 0.3]), "lambda": np.array([4.0, 5.0])}

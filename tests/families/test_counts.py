@@ -275,6 +275,22 @@ def test_rising_sums_are_those_of_their_definition(counts, log_r, dense):
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-15 * x.max(initial=1))
 
 
+def test_a_mean_beyond_floating_point_gives_the_exact_log_likelihood_and_changes_no_other(generator):
+    """Log means of up to 2000, of either sign."""
+    z = np.append(generator.normal(size=60), [-2000.0, 2000, 1e3, -1e3, -2000])
+    x = np.append(generator.permutation(60).astype(float), [0.0, 0, 7, 7, 50])
+    records, eta = Records(x, np.column_stack([np.ones(65), z])), np.array([[0.5], [0.9], [1.1]]) + np.outer([0.7, 1.0, 0.5], z)
+    draws = {"beta": np.array([[0.5, 0.7], [0.9, 1.0], [1.1, 0.5]]), "phi": np.array([0.4, 3.0, 80.0])}
+    phi = draws["phi"][:, None]
+    expected = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1) + x * (eta - np.log(phi))
+    expected -= (x + phi) * np.logaddexp(0, eta - np.log(phi))
+    family = FAMILIES["negative_binomial_regression"]
+    left, right = family.factors(records, draws)
+    np.testing.assert_allclose(left @ right.T, expected, rtol=1e-9, atol=1e-300)
+    (bounds,) = record_bounds(family, records, draws, [Sensitive(np.ones(65))])
+    np.testing.assert_allclose(bounds.by_record, np.abs(expected).max(axis=0), rtol=1e-9, atol=1e-300)
+
+
 @pytest.mark.parametrize("phi", [1, 2, 7])
 def test_negative_binomial_agrees_with_exact_fractions(phi):
     """For whole phi the probabilities are rational numbers."""

@@ -140,9 +140,12 @@ def pull(family: Family, records: Records, draws: Draws) -> Array:
     left, right = family.factors(records, draws)
     if isinstance(right, Grouped):
         return np.concatenate([(left @ right[part].T).std(axis=0) for part in blocks(len(records), len(left))])
-    centred = left - left.mean(axis=0)
-    variance = ((right @ (centred.T @ centred / len(left))) * right).sum(axis=1)
-    spread: Array = np.sqrt(np.maximum(variance, 0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = left - left.mean(axis=0)
+        variance = ((right @ (centred.T @ centred / len(left))) * right).sum(axis=1)
+        spread: Array = np.sqrt(np.maximum(variance, 0))
+        beyond = np.flatnonzero(~np.isfinite(variance))  # a product with one very large column is undefined for all records
+        spread[beyond] = (left @ right[beyond].T).std(axis=0)
     return spread
 
 

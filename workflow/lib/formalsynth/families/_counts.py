@@ -48,7 +48,11 @@ class CountFamily(ABC):
         first, inverse, _ = grouped(np.column_stack([records.x, records.design]))
         distinct = records.take(first)
         selects = in_groups(np.ones((len(inverse), 1)), inverse, len(first))
-        return self.log_probability(distinct.x, *self.arguments(distinct, draws)), selects
+        return self.log_likelihood_of(distinct, draws), selects
+
+    def log_likelihood_of(self, records: Records, draws: Draws) -> Array:
+        """Log-likelihood (S, n)."""
+        return self.log_probability(records.x, *self.arguments(records, draws))
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability (S, n) of the counts in the closed interval [lower, upper], accurate in both tails."""

@@ -64,12 +64,13 @@ def log_rising(x: Array, r: Array) -> Array:
     """``sum over j < x of log1p(j r)``: ``log Gamma(x + 1 / r) - log Gamma(1 / r) + x log r``, whose terms cancel for a small r.
 
     Args:
-        x: counts.
+        x: counts; those that are not finite have no defined value.
         r: positive numbers, broadcast against the counts.
     """
     x = np.asarray(x, dtype=float)
-    least, most = x.min(initial=np.inf), x.max(initial=0)
-    if x.ndim == 1 and r.ndim == 2 and r.shape[1] == 1 and most <= DENSE * len(x):
+    known = np.isfinite(x)
+    least, most = x.min(initial=np.inf, where=known), x.max(initial=0, where=known)
+    if x.ndim == 1 and r.ndim == 2 and r.shape[1] == 1 and known.all() and most <= DENSE * len(x):
         return _cumulated(x.astype(np.intp), r[:, 0])
     values: Array = np.zeros(np.broadcast_shapes(x.shape, r.shape))
     for j in range(1, min(NEAR, int(most))):

@@ -13,6 +13,9 @@ from formalsynth.core.tables import NEGATIVE_BINOMIAL_REGRESSION, Tabled, negati
 from formalsynth.families._counts import checked, grouped
 from formalsynth.families._negative_binomial import NegativeBinomial, moments
 
+LARGEST_EXPONENT = 700.0
+"""Largest absolute log mean whose mean is represented: one that is 0 or infinite would make all log-likelihoods undefined."""
+
 
 @family("negative_binomial_regression")
 @dataclass(frozen=True)
@@ -72,5 +75,14 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
         return {"standardised": np.zeros(p), "reciprocal_phi": 0.1, "sd": np.ones(p), "correlation_factor": np.eye(p)}
 
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
-        """Mean (S, n) and phi (S, 1)."""
-        return np.exp(draws["beta"] @ records.design.T), draws["phi"][:, None]
+        """Mean (S, n), bounded where floating point ends, and phi (S, 1)."""
+        log_mean = draws["beta"] @ records.design.T
+        return np.exp(np.clip(log_mean, -LARGEST_EXPONENT, LARGEST_EXPONENT)), draws["phi"][:, None]
+
+    def log_likelihood_of(self, records: Records, draws: Draws) -> Array:
+        """Log-likelihood (S, n), exact for all log means: beyond the bounds, it is linear in them."""
+        values, log_mean = super().log_likelihood_of(records, draws), draws["beta"] @ records.design.T
+        if (np.abs(log_mean) > LARGEST_EXPONENT).any():
+            values += records.x * np.minimum(log_mean + LARGEST_EXPONENT, 0)
+            values -= draws["phi"][:, None] * np.maximum(log_mean - LARGEST_EXPONENT, 0)
+        return values
