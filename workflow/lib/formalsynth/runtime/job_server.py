@@ -43,6 +43,8 @@ NUMBER = struct.Struct("!q")
 """Format of a process id and an exit code."""
 LARGEST = 1_000_000
 """Bytes of the longest request: the path of a script, and the environment."""
+BUFFERED = (io.BufferedWriter, io.BufferedRandom)
+"""Files whose buffers are written when a job ends; Python closes others, such as compressed ones, only if the job does."""
 DIE_WITH_PARENT = 1
 """Number of the request PR_SET_PDEATHSIG of prctl."""
 
@@ -286,11 +288,11 @@ def _run(script: str) -> int:
     if not (code is None or isinstance(code, int)):
         print(code, file=sys.stderr)
         code = 1
-    opened = [thing for thing in gc.get_objects() if issubclass(type(thing), (io.TextIOWrapper, io.BufferedWriter))]
+    opened = [thing for thing in gc.get_objects() if issubclass(type(thing), (io.TextIOWrapper, *BUFFERED))]
     threading._shutdown()  # type: ignore[attr-defined]  # wait for threads, as Python does
     atexit._run_exitfuncs()
     # Text first, since it is passed on to buffers.
-    for stream in sorted(opened, key=lambda stream: isinstance(stream, io.BufferedWriter)):
+    for stream in sorted(opened, key=lambda stream: isinstance(stream, BUFFERED)):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     for standard in filter(None, (sys.stdout, sys.stderr)):

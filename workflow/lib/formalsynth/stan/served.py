@@ -105,7 +105,7 @@ class Server:
         try:
             self._send(request.content())
             return self._answer(request.draws)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, OverflowError, MemoryError) as error:
             self.kill()
             raise NotServed from error
         except BaseException:
@@ -127,6 +127,8 @@ class Server:
         if len(words) != 4 or words[0] != b"draws":
             raise ValueError("no answer")
         count, width, length = map(int, words[1:])
+        if length < 0:
+            raise ValueError("an answer of a negative size")
         names = self._read(length).decode().split(",")
         if count != draws or len(names) != width:
             raise ValueError("an answer of the wrong size")
