@@ -157,7 +157,9 @@ def no_own_code_stays():
 @pytest.fixture(autouse=True)
 def own_ledgers(tmp_path_factory, monkeypatch):
     """Folder of all ledgers for each test, which touches neither those of this machine's user nor those of another test."""
-    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path_factory.getbasetemp() / f"ledgers-{uuid.uuid4().hex}"))
+    folder = tmp_path_factory.getbasetemp() / f"ledgers-{uuid.uuid4().hex}"
+    folder.mkdir()
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(folder))
 
 
 @pytest.fixture(scope="session")

@@ -157,13 +157,14 @@ def test_an_outcome_changes_one_entry_and_keeps_its_epsilon(tmp_path):
 
 def test_the_message_counts_new_entries_only(tmp_path):
     start(tmp_path, entry(2.0), 5.0)
-    assert spent_since(tmp_path, 1) == "No epsilon is spent."
+    assert spent_since(tmp_path, 1) == "No more epsilon is spent."
+    assert spent_since(tmp_path / "other", 0) == "No epsilon is spent."
     assert spent_since(tmp_path, 0).startswith("An epsilon of 2 counts as spent")
 
 
 def test_the_table_names_kinds_that_do_not_add_up():
     nothing = "This study has no release yet. formalsynth check shows whether other studies have released the same rows."
-    assert table([], declared=3.0) == [nothing, "Together: 0 of 3."]
+    assert table([], declared=3.0) == [nothing, "Spent by this study: 0 of 3."]
     mixed = table([entry(), entry(neighbours="add_remove", guarantee="DP (add/remove)")])[-1]
     assert mixed == "Together: 2. For a replaced row, an epsilon for add_remove counts twice."
     assert "not one guarantee" in table([entry(), entry(guarantee="asymptotic DP (local eps_x)")])[-1]
@@ -229,6 +230,7 @@ def three_releases(folder):
     for epsilon in (0.5, 1.0, 0.25):
         finish(folder, start(folder, entry(epsilon), 5.0).place, "released", "ab" * 32)
     shutil.rmtree(os.environ["FORMALSYNTH_LEDGERS"])
+    Path(os.environ["FORMALSYNTH_LEDGERS"]).mkdir()
     return lines_of(folder)
 
 
@@ -262,6 +264,7 @@ def test_a_kept_head_shows_what_hashes_alone_do_not(tmp_path):
     start(tmp_path, entry(0.1), 5.0)
     assert check_head(tmp_path, kept).endswith("Later entries: 1.")
     shutil.rmtree(os.environ["FORMALSYNTH_LEDGERS"])
+    Path(os.environ["FORMALSYNTH_LEDGERS"]).mkdir()
     put(tmp_path, lines[:4])
     with pytest.raises(
         DataError, match="the saved head covers 8 entries, but the ledger has only 4: entries were deleted, or this is an"
@@ -284,6 +287,7 @@ def test_either_copy_of_a_ledger_makes_up_for_the_other(tmp_path):
     put(tmp_path, older)
     assert spent(read_ledger(tmp_path)) == 1.5
     shutil.rmtree(os.environ["FORMALSYNTH_LEDGERS"])
+    Path(os.environ["FORMALSYNTH_LEDGERS"]).mkdir()
     assert spent(read_ledger(tmp_path)) == 0.5
     put(tmp_path, older[:1])
     start(tmp_path, entry(0.25), 5.0)
@@ -566,6 +570,7 @@ def test_a_folder_of_all_ledgers_that_a_purge_would_delete_is_refused(tmp_path, 
     (tmp_path / "two").mkdir()
     for name in ("schema.yaml", "release.yaml"):
         (tmp_path / "two" / name).touch()
+    (tmp_path / inside).mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / inside))
     with pytest.raises(DataError, match=r"FORMALSYNTH_LEDGERS: .* is in the folder of a study"):
         start(tmp_path / "one", entry(1.0), 5.0)
@@ -692,6 +697,7 @@ def test_a_comparison_of_rows_with_a_budget_limits_the_first_one_of_its_study(tm
 
 def test_a_ledger_from_elsewhere_is_not_said_to_be_of_other_rows(tmp_path, monkeypatch):
     start(tmp_path / "a", ENTRY, 1, _of_rows(1))
+    (tmp_path / "office").mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "office"))
     assert overlapping(tmp_path / "a", _of_rows(1)) == []
 
@@ -774,6 +780,7 @@ def test_check_does_not_raise_a_budget_by_listing_a_ledger(tmp_path):
 
 def test_a_changed_budget_in_another_folder_of_ledgers_stops_nobody(tmp_path, monkeypatch):
     start(tmp_path / "one", ENTRY, 2, _of_rows(1))
+    (tmp_path / "office").mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "office"))
     change_budget(tmp_path / "one", 3, "more waves")
     start(tmp_path / "two", ENTRY, 2, _of_rows(2))

@@ -79,6 +79,7 @@ class Sequence:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_no_sequence_of_commands_costs_more_than_a_declared_budget(tmp_path, monkeypatch, seed):
+    (tmp_path / "ledgers").mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "ledgers"))
     sequence = Sequence(tmp_path, np.random.default_rng(seed))
     for _ in range(STEPS):

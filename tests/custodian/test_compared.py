@@ -52,7 +52,7 @@ def test_a_release_states_a_comparison_whose_report_was_purged(study, capsys):
     assert lines[0] == f"{budget.today()}  compared on the file, which no epsilon covers: Histogram, Coarse"
     assert lines[1:3] == [
         "This study has no release yet. formalsynth check shows whether other studies have released the same rows.",
-        "Together: 0 of 3.",
+        "Spent by this study: 0 of 3.",
     ]
 
 

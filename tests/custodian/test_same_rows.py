@@ -150,6 +150,7 @@ def test_what_is_kept_is_private_and_of_no_use_without_the_key(tmp_path, monkeyp
     table = rows()
     known = []
     for name in ("one", "other"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
         monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / name))
         folder = ledgers_folder()
         known.append(known_as(folder, "ab" * 16, tmp_path, content_of(table)))
@@ -234,6 +235,15 @@ def test_the_folder_of_all_ledgers_can_be_chosen_and_may_be_missing(tmp_path, mo
     with pytest.raises(DataError, match="FORMALSYNTH_LEDGERS: given 'relative'; allowed: the absolute path of a folder"):
         ledgers_folder()
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", "/dev/null/ledgers")
+    with pytest.raises(DataError, match="given '/dev/null/ledgers', which does not exist; allowed: an existing folder"):
+        ledgers_folder()
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "office" / "mistyped"))
+    with pytest.raises(
+        DataError, match="mistyped', which does not exist; allowed: an existing folder: correct the path, or create"
+    ):
+        ledgers_folder()
+    assert not (tmp_path / "office").exists()
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", "/dev/null")
     with pytest.raises(DataError, match="which cannot be used"):
         ledgers_folder()
     monkeypatch.delenv("FORMALSYNTH_LEDGERS")

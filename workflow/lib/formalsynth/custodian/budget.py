@@ -562,11 +562,12 @@ def _alone(folder: Path) -> Iterator[Path | None]:
 def spent_since(folder: Path, entries: int) -> str:
     """Report the epsilon spent by all entries after the first ``entries`` ones."""
     try:
-        epsilon = spent(read_ledger(folder)[entries:])
+        ledger = read_ledger(folder)
     except DataError:
         return f"{folder / FILE} does not show whether epsilon is spent: restore it from a copy before you do anything else."
+    epsilon = spent(ledger[entries:])
     if not epsilon:
-        return "No epsilon is spent."
+        return "No more epsilon is spent." if spent(ledger) else "No epsilon is spent."
     return f"An epsilon of {epsilon:g} counts as spent since this command began: see formalsynth budget {folder}."
 
 
@@ -647,7 +648,8 @@ def table(history: Sequence[Recorded], declared: float | None = None) -> list[st
     lines = [_line(entry) for entry in history]
     if not ledger:
         lines += ["This study has no release yet. formalsynth check shows whether other studies have released the same rows."]
-    total = f"Together: {spent(ledger):g}" + ("." if budget is None else f" of {budget:g}.")
+    of = "" if budget is None else f" of {budget:g}"
+    total = f"{'Together' if ledger else 'Spent by this study'}: {spent(ledger):g}{of}."
     if declared is not None and budget != declared:
         total += f" The budget in release.yaml, {declared:g}, differs from the recorded one, so a release would be refused."
     kinds = {ledger_kind(entry.guarantee) for entry in ledger}

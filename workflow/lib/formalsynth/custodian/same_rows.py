@@ -149,6 +149,9 @@ def ledgers_folder() -> Path | None:
         raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: the absolute path of a folder")
     try:
         folder = Path(chosen) if chosen else _state() / "formalsynth" / "ledgers"
+        if chosen and not folder.exists():
+            what = "an existing folder: correct the path, or create the folder once. In a new one, no epsilon counts as spent"
+            raise DataError(f"{VARIABLE}: given {chosen!r}, which does not exist; allowed: {what}")
         if not folder.is_absolute():
             raise DataError(f"XDG_STATE_HOME: given {os.environ.get('XDG_STATE_HOME')!r}; allowed: the absolute path of a folder")
         return folder if folder.is_dir() and _is_shared(folder) else private_folder(folder)
