@@ -1,5 +1,6 @@
 """Study for a CSV file, and check of the file against its declarations."""
 
+import re
 from pathlib import Path
 
 import incomes
@@ -132,6 +133,29 @@ def test_a_check_names_what_a_release_would_be_refused_for(folder, capsys, chang
     assert ("Next: correct what a release would be refused for" in lines[-1]) == (problem is not None)
     assert len(refused) == (problem is not None)
     assert all(problem in line for line in refused), refused
+
+
+def test_a_check_names_a_release_that_is_not_declared(folder, capsys):
+    inspected()
+    incomes.declare("studies/income")
+    (folder / "studies/income/release.yaml").unlink()
+    capsys.readouterr()
+    assert main(["check", "studies/income"]) == 0
+    assert "Warning: a release would be refused: studies/income/release.yaml: is missing" in capsys.readouterr().out
+
+
+def test_questions_list_categories_as_they_are_declared_and_columns_without_a_choice(folder):
+    text = (folder / "income.csv").read_text().splitlines()
+    more = [f"{line},{k % 3},{'NO' if k % 2 else 'DE'},same," for k, line in enumerate(text[1:])]
+    (folder / "income.csv").write_text("\n".join([f"{text[0]},wave,land,constant,empty", *more]) + "\n")
+    assert inspected() == 0
+    questions = (folder / "studies/income/confidential/questions.txt").read_text()
+    listed = [yaml.safe_load(text) for text in re.findall(r"the file has (\[.*?\])\. Which categories", questions)]
+    assert {"0", "1", "2"} in [set(listing) for listing in listed]
+    assert {"NO", "DE"} in [set(listing) for listing in listed]
+    needed = "a release needs at least two public categories. Suppress it, unless you know more of them."
+    assert f"constant: has the same value in every row, and {needed}" in questions
+    assert f"empty: has no value, and {needed}" in questions
 
 
 def test_an_outcome_that_is_not_there_and_a_study_that_is(folder, capsys):

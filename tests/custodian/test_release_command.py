@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.cli.main import main
+from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.crossing import read_crossing
 
@@ -132,6 +133,21 @@ def test_noisy_tables_with_several_predictors_are_refused(study, capsys):
     assert main(["release", "studies/income"]) == 1
     error = " ".join(capsys.readouterr().err.split())
     assert "at most one predictor, a number; otherwise synthesizer: tables in release.yaml" in error
+
+
+def test_a_release_warns_before_it_spends_of_persons_who_may_be_in_several_rows(study, capsys, monkeypatch):
+    def stopped(*_):
+        raise DataError("stopped")
+
+    monkeypatch.setattr("formalsynth.custodian.release.rehearse", stopped)
+    rows = pd.read_csv("income.csv", dtype=str, keep_default_na=False)
+    rows.assign(person=rows["person"].iloc[np.arange(len(rows)) // 2].to_numpy()).to_csv("income.csv", index=False)
+    incomes.declare(study, {"schema.yaml": {"protected": "citizen"}})
+    assert main(["release", "studies/income"]) == 1
+    said = capsys.readouterr().err
+    assert "Warning (CONFIDENTIAL): person: looks like an identifier, and some values are in up to 2 rows. If it names a" in said
+    assert "rows_each: 1 is false, and so is every epsilon" in said
+    assert read_ledger(study) == []
 
 
 @pytest.mark.parametrize("name", SEEDS)

@@ -584,6 +584,21 @@ def test_the_errors_to_expect_are_those_of_the_noise():
     assert 0 < share < 0.05
 
 
+@pytest.mark.filterwarnings("ignore:(invalid value|divide by zero) encountered:RuntimeWarning")
+@pytest.mark.usefixtures("small_pool")
+def test_the_plan_states_that_it_counts_rows_that_will_be_left_out(study, capsys, monkeypatch):
+    monkeypatch.setattr(tables_plan, "REPLICATES", 6)
+    monkeypatch.setattr(tables_plan, "FACTORS", (1.0,))
+    schema = {"rows": 500, "missing": "drop_rows", "columns.income.may_be_missing": False, "pairs": [["age", "income"]]}
+    few = {"rows": 400, "analyses": {"replicates": 20}}
+    households.declare(study, {"schema.yaml": schema, "release.yaml": few})
+    capsys.readouterr()
+    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
+    sentence = "Rows with a missing value in a released column will be left out, but all of these rows are counted here"
+    assert sentence in capsys.readouterr().out
+    assert sentence in (study / "plan.html").read_text()
+
+
 @pytest.mark.usefixtures("small_pool")
 def test_the_plan_simulates_releases_without_the_file(study, capsys, monkeypatch):
     monkeypatch.setattr(tables_plan, "REPLICATES", 8)

@@ -319,8 +319,10 @@ def test_rows_that_are_left_out_are_not_protected_where_their_number_shows(missi
         assert "Their absence from the columns age, region, sector shows whose rows they are." in words
     for neighbours, release in (("replace", "synthesized"), ("replace", "suppressed"), ("add_remove", "synthesized")):
         hidden = rendered("LEGAL.md", facts_of(neighbours=neighbours, release=release, schema=rules))
-        assert "is not protected" not in hidden.split("**What is not protected**")[1]
-        assert "For the guarantee, they count as rows that are not in the file." in hidden
+        published = "The number of rows of the file, 3000, is published and not protected." in hidden
+        assert published == (neighbours == "replace")
+        assert "is not protected:" not in hidden.split("**What is not protected**")[1]
+        assert "The guarantee also covers whether a row was left out, and how many were." in hidden
 
 
 def test_neighbours_are_alike_in_what_a_release_shows():
@@ -366,7 +368,7 @@ def test_conditions_of_a_release_that_depend_on_the_file_are_named(facts):
     more = "no repeated value in a column named person, if there is one; and that enough of the budget was left."
     assert f"{shown}, and {more}" in text
     member = "Whether a person is in the file is not protected either: only its values are." in text
-    assert member == (facts.schema.neighbours == "replace" and not facts.schema.hides_rows)
+    assert member == (facts.schema.neighbours == "replace")
     assert ("Whether an audit was made, and its outcome, depend on the file." in text) == (not facts.noisy)
 
 

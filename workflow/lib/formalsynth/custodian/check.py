@@ -51,7 +51,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
 def release_problems(declared: Declared) -> list[str]:
     """List the problems for which a release would be refused; the file is not used."""
     if not (declared.folder / RELEASE).exists():
-        return []
+        return [f"{declared.folder / RELEASE}: is missing"]
     try:
         source(declared, read_release(declared.folder))
     except (ConfigError, DataError) as error:

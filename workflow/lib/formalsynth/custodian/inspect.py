@@ -15,6 +15,7 @@ from formalsynth.custodian.rows import SURVEY_WEIGHT, far_above, is_unique_numbe
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
 from formalsynth.custodian.workflow import CODE, TEXT
+from formalsynth.plan.yaml_file import yaml_text
 from formalsynth.runtime.private import private_folder, write_private
 
 if TYPE_CHECKING:
@@ -125,8 +126,12 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
         questions = [f"{name}: {DATES}"]
     elif counts.size > MOST_CATEGORIES:
         questions = [f"{name}: has {counts.size} different values; is it a person's name or number? Then suppress it."]
+    elif counts.size < 2:
+        only = "has the same value in every row" if counts.size else "has no value"
+        return [f"{name}: {only}, and a release needs at least two public categories. Suppress it, unless you know more of them."]
     else:
-        questions = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]
+        listing = yaml_text(list(map(str, counts.index)), flow=True).strip()
+        questions = [f"{name}: the file has {listing}. Which categories are public? Declare those."]
         questions += [
             f"{name}: {category} is rare ({number} rows): expect poor utility for it."
             for category, number in counts.items()

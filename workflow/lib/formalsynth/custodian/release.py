@@ -6,6 +6,7 @@ import contextlib
 from functools import partial
 from pathlib import Path
 
+from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.assemble import crossing_of, earlier_of
@@ -67,6 +68,8 @@ def _release(declared: Declared, to: Path) -> list[str]:
         raise DataError(f"{to}: is in the folder of the study's confidential files; allowed with --to: any other place")
     public = chosen.declarations
     file = usable(declared, modelled=not public.noisy)
+    for warning in file.several:
+        tell(f"Warning (CONFIDENTIAL): {warning}")
     chosen.check(file.table)
     if (rows := rows_of(declared.schema, config, len(file.table))) < LEAST:
         raise DataError(f"{declared.csv}: {counted(rows, 'row')} can be used, and this number is published; needed: {LEAST}")

@@ -71,6 +71,8 @@ class CheckResult:
     """Rows with their types; None if the file cannot be used."""
     content: Content
     """Hashes of the rows, by which the ledgers recognize them."""
+    several: tuple[str, ...] = ()
+    """Warnings about columns that may show persons with several rows."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class UsableFile:
     """Rows with their types."""
     content: Content
     warnings: tuple[str, ...] = ()
+    several: tuple[str, ...] = ()
+    """Those on columns that may show persons with several rows; they are always included."""
 
 
 def check_file(declared: Declared, warn: bool = True) -> CheckResult:
@@ -105,10 +109,11 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
         return CheckResult(violations, cases, (), None, content)
     used = used_rows(schema, text)
     table, warnings = clipped(schema, used).reset_index(drop=True), tuple[str, ...]()
+    several = tuple(_in_several_rows(schema, text))
     if warn:
-        identified, several = _identified(schema, text, used.index), _in_several_rows(schema, text)
+        identified = _identified(schema, text, used.index)
         warnings = (*_warnings(schema, table), *_clipped(schema, used), *_rounded(schema, used), *identified, *several)
-    return CheckResult(violations, cases, warnings, table, content)
+    return CheckResult(violations, cases, warnings, table, content, several)
 
 
 def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> UsableFile:
@@ -129,7 +134,7 @@ def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> Usa
         raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check lists these rows."]))
     if modelled:
         check_rows(declared.schema, checked.table)
-    return UsableFile(checked.table, checked.content, checked.warnings)
+    return UsableFile(checked.table, checked.content, checked.warnings, checked.several)
 
 
 def check_rows(schema: Schema, table: pd.DataFrame) -> None:

@@ -105,6 +105,13 @@ def _related(schema: PublicSchema, rows: pd.DataFrame, generator: np.random.Gene
     return pd.DataFrame(columns)
 
 
+LEFT_OUT = (
+    "Rows with {causes} will be left out, but all of these rows are counted here: with half of them, noise distorts shares and "
+    "correlations twice as much."
+)
+"""Sentence on rows that a release leaves out, of which nobody knows the number without the file."""
+
+
 def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
     """Simulate releases with several epsilons, and write a page.
 
@@ -121,7 +128,8 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
         results.append(predicted(replace(way, epsilon=epsilon, knots=knots), population, generator))
     parts = measured(public, made_up(schema, generator), config.ceiling)
     share, correlations = level_error(parts) / schema.rows, pair_errors(public, parts, schema.rows)
-    write_private(to, _page(way, lost, results, correlations))
+    fewer = [LEFT_OUT.format(causes=schema.dropped)] if schema.dropped else []
+    write_private(to, _page(way, lost, results, correlations, fewer))
     at_ceiling = results[FACTORS.index(1.0)]
     lines = [
         (name, at_ceiling.error[k] / at_ceiling.sampling[k], at_ceiling.coverage[k])
@@ -130,6 +138,7 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
     ]
     return [
         f"Errors to expect at epsilon {config.ceiling:g}, for {schema.rows} made-up rows; no file was opened.",
+        *fewer,
         *(f"{name}: {factor:.1f} times the sampling error; coverage {coverage:.2f}." for name, factor, coverage in lines),
         *(f"{name}: lost, because {reason}." for name, reason in lost.items()),
         f"Each pair keeps {SHAPE if knots_for(public, way.rows, way.epsilon) else CORRELATION}.",
@@ -146,7 +155,9 @@ def correlation_error(error: float) -> str:
     return f"{error:.3f}" if error < LOST else f"lost in the noise, whose standard deviation is {LOST:g} or more"
 
 
-def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], correlations: Mapping[str, float]) -> str:
+def _page(
+    way: Way, lost: Mapping[str, str], results: Sequence[Predicted], correlations: Mapping[str, float], fewer: Sequence[str]
+) -> str:
     analyses = [(k, name) for k, name in enumerate(names(way.schema, way.analyses)) if name not in lost]
     rows = [
         (name, result.epsilon, *(float(column[k]) for column in columns))
@@ -161,7 +172,7 @@ def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], corre
         "errors; this shows how they grow as epsilon decreases. The error of a release is a standard deviation: it includes "
         "that of sampling, but no bias. Coverage is the share of 95 % intervals that contain the value of the population, with a "
         "standard error of 0.03, or up to 0.08 where it is far below 0.95. The other numbers have one of about a tenth of their "
-        "size, so small differences between epsilons can be chance.</p>"
+        f"size, so small differences between epsilons can be chance.{''.join(f' <strong>{line}</strong>' for line in fewer)}</p>"
     )
     pairs = [(pair, correlation_error(error)) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
     undeclared = [f"<p>{escape(name)}: lost, because {escape(reason)}.</p>" for name, reason in lost.items()]
