@@ -68,7 +68,7 @@ def _release(declared: Declared, to: Path) -> list[str]:
         raise DataError(f"{to}: is in the folder of the study's confidential files; allowed with --to: any other place")
     public = chosen.declarations
     file = usable(declared, modelled=not public.noisy)
-    for warning in file.several:
+    for warning in file.warnings:
         tell(f"Warning (CONFIDENTIAL): {warning}")
     chosen.check(file.table)
     if (rows := rows_of(declared.schema, config, len(file.table))) < LEAST:

@@ -71,8 +71,6 @@ class CheckResult:
     """Rows with their types; None if the file cannot be used."""
     content: Content
     """Hashes of the rows, by which the ledgers recognize them."""
-    several: tuple[str, ...] = ()
-    """Warnings about columns that may show persons with several rows."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,6 @@ class UsableFile:
     """Rows with their types."""
     content: Content
     warnings: tuple[str, ...] = ()
-    several: tuple[str, ...] = ()
-    """Those on columns that may show persons with several rows; they are always included."""
 
 
 def check_file(declared: Declared, warn: bool = True) -> CheckResult:
@@ -92,7 +88,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
 
     Args:
         declared: declarations of the file.
-        warn: False to skip the warnings, so this unnecessary step cannot fail because of the data.
+        warn: False for only those on persons in several rows, so other, unnecessary steps cannot fail because of the data.
 
     Raises:
         DataError: it cannot be read, or its columns or number of rows differ from the declared ones.
@@ -108,12 +104,11 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     if violations:
         return CheckResult(violations, cases, (), None, content)
     used = used_rows(schema, text)
-    table, warnings = clipped(schema, used).reset_index(drop=True), tuple[str, ...]()
-    several = tuple(_in_several_rows(schema, text))
+    table, warnings = clipped(schema, used).reset_index(drop=True), tuple(_in_several_rows(schema, text))
     if warn:
         identified = _identified(schema, text, used.index)
-        warnings = (*_warnings(schema, table), *_clipped(schema, used), *_rounded(schema, used), *identified, *several)
-    return CheckResult(violations, cases, warnings, table, content, several)
+        warnings = (*_warnings(schema, table), *_clipped(schema, used), *_rounded(schema, used), *identified, *warnings)
+    return CheckResult(violations, cases, warnings, table, content)
 
 
 def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> UsableFile:
@@ -122,7 +117,7 @@ def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> Usa
     Args:
         declared: declarations of the file.
         modelled: True if a model is fitted to the rows, which needs a minimum number of them; noisy counts do not.
-        warn: True to include warnings about its rows.
+        warn: True to include all warnings about its rows, not only those on persons in several rows.
 
     Raises:
         DataError: a line for each rule that some of its rows break.
@@ -134,7 +129,7 @@ def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> Usa
         raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check lists these rows."]))
     if modelled:
         check_rows(declared.schema, checked.table)
-    return UsableFile(checked.table, checked.content, checked.warnings, checked.several)
+    return UsableFile(checked.table, checked.content, checked.warnings)
 
 
 def check_rows(schema: Schema, table: pd.DataFrame) -> None:
