@@ -51,6 +51,22 @@ def test_encodings_are_guessed_and_read(file, encoding, guessed):
     assert read_text(path, written).to_dict("list") == {"name": ["José"], "größe": ["3"]}
 
 
+def test_an_encoding_is_guessed_from_the_whole_file(file):
+    """The first name with an accent may be far down."""
+    rows = "name,size\n" + "Jose,3\n" * 20_000
+    assert guess(file(rows)).encoding == "utf-8"
+    path = file(rows + "José,4\n", "cp1252")
+    assert guess(path).encoding == "cp1252"
+    assert read_text(path, guess(path))["name"].iloc[-1] == "José"
+
+
+def test_a_wrong_byte_in_a_file_in_utf_8_is_reported(file):
+    """As cp1252, all of its other names would be wrong."""
+    path = file(b"name,size\n" + "José,3\n".encode() + b"Jos\xe9,4\n")
+    with pytest.raises(DataError, match=r"is not written in utf-8 \(byte \d+ of the part read\); save it in UTF-8, or declare"):
+        read_text(path, guess(path))
+
+
 def test_values_stay_text_without_spaces_around_them(file):
     table = read_text(file("a,b\n 007 ,NA\n1e3,\n"), CsvFormat("utf-8", ","))
     assert table.to_numpy().tolist() == [["007", "NA"], ["1e3", ""]]

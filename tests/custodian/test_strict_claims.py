@@ -196,6 +196,7 @@ TABLES = {"mechanism": "noisy_tables", "parameters": {"epsilon": 1, "low": 0, "h
 @pytest.mark.parametrize(("parameters", "column", "words"), [
     ({}, {"type": "number", "decimals": 1}, "a family for these values; this one accepts whole numbers"),
     ({"epsilon": 31}, {}, r"parameters\.epsilon: given 31\.0; allowed: 1e-12 to 30"),
+    ({"epsilon": 31}, {"type": "number", "decimals": 1}, r"(?s)a family for these values.*\n.*parameters\.epsilon: given 31\.0"),
     ({"bins": 60_000}, {}, r"parameters: given '?60000 cells'?; allowed: at most 10000, by bins"),
 ])  # fmt: skip
 def test_declarations_that_would_stop_a_release_of_noisy_tables_are_refused(study, parameters, column, words):

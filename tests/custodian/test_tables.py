@@ -18,7 +18,7 @@ from formalsynth.custodian import joint, layout, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
 from formalsynth.custodian.crossing import Part, read_crossing
-from formalsynth.custodian.intervals import Way, simulated_noise, values
+from formalsynth.custodian.intervals import Analysed, Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, shares_of, smoothed
 from formalsynth.custodian.model import Model, level_error, pair_errors
@@ -27,6 +27,7 @@ from formalsynth.custodian.schema import Analyses, Column, Schema
 from formalsynth.custodian.tables import check_numbers, knots_for, measured, no_noise, part_with_wrong_scores
 from formalsynth.custodian.tables_check import drawn_again
 from formalsynth.custodian.tables_compare import Tried, verdicts
+from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.custodian.variables import STEPS, recentred
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -243,6 +244,8 @@ def test_the_same_generator_gives_the_same_rows(model):
     ({"pairs": [["age", "size"], ["size", "age"]]}, "a pair twice: age and size"),
     ({"pairs": [["age", "szie"], ["x", "age"]]}, "pairs has 'szie', 'x'; allowed: region"),
     ({"pairs": [["income", "income kind"]]}, "a column with itself: income and income kind"),
+    ({"pairs": [["age", "size"], ["size", "age"], ["age", "age"], ["age", "szie"]]},
+     "pairs has a pair twice: age and size; it also has a column with itself: age and age; .*; it also has 'szie'; allowed: "),
     ({"missing": "drop_rows"}, "may_be_missing needs missing: refuse"),
     ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"scale": "signed_log"}}}, "unit has to be given"),
     ({"columns": households.COLUMNS | {"job kind": households.COLUMNS["sex"]}}, "a released column cannot end in ' kind'"),
@@ -347,6 +350,14 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert "For each of the 14 pairs of columns in README.md, one correlation" in (folder / "LEGAL.md").read_text()
     assert "The intervals are for the population, if the file is a simple random sample of it." in readme
     assert "none: the pair income and weight is not declared" in readme
+    assert "No pair includes the column weight: it is unrelated to all others" in readme
+    assert "Relations with the columns hours, income describe only rows with a value above 0" in readme
+    few = tuple(part for part in crossing.tables if len(part.columns) == 1 or set(part.columns) == {"age", "hours"})
+    schema = declarations.schema_.model_copy(update={"pairs": [("age", "hours"), ("age", "hours kind")]})
+    declared = declarations.model_copy(update={"schema_": schema})
+    facts = ReleaseFacts(crossing.model_copy(update={"tables": few}), declared, False, {"mean of age": Analysed(48, 0, 1, 2)})
+    assert facts.unpaired == ["region", "size", "sex", "education", "weight", "income"]
+    assert "Relations with the column hours describe only rows with a value above 0" in texts_of(facts)["README.md"]
     code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
@@ -502,6 +513,9 @@ def test_bins_that_are_too_narrow_for_their_numbers_are_refused(column, bins):
     columns = {"age": {"type": "whole", "bins": bins, "release": "synthesized"} | column, "income": households.COLUMNS["income"]}
     with pytest.raises(DataError, match="columns: age: its bins are too narrow for numbers of this size"):
         check_numbers(a_schema(columns=columns).public)
+    both = columns | {"birth": columns["age"]}
+    with pytest.raises(DataError, match=r"(?s)columns: age: its bins are .*\n.*columns: birth: its bins are "):
+        check_numbers(a_schema(columns=both).public)
 
 
 @pytest.mark.parametrize("score", [21, -21])
@@ -766,6 +780,8 @@ def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():
     check_numbers(of_categories(job=300, region=20))
     with pytest.raises(DataError, match=r"pairs: job with place: needs 10100 noisy numbers; allowed: at most 10000: merge"):
         check_numbers(of_categories(job=101, place=100))
+    with pytest.raises(DataError, match=r"(?s)pairs: job with place: needs 10200 .*\n.*pairs: job with work: needs 15300 "):
+        check_numbers(of_categories(job=102, place=100, work=150))
     with pytest.raises(DataError, match=r"columns and pairs: need \d+ values in the crossing; allowed: at most 40000: declare"):
         check_numbers(of_categories(job=99, place=99, work=99, flat=99))
     with pytest.raises(DataError, match=r"columns and pairs: need \d+ values in the crossing; allowed: at most 40000: declare"):

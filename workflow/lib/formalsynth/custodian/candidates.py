@@ -27,7 +27,7 @@ from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import FITTED, RELEASE, STUDY, TABLES, Column, Declared, declarations
 from formalsynth.engine.chain import NoPosterior, PublicPosterior, PublicRequest, Result, run_chain
 from formalsynth.plan.expand import Expanded, expand
-from formalsynth.plan.messages import ConfigError, refusal, validated
+from formalsynth.plan.messages import ConfigError, Problems, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.studies import ANYWHERE, InternalAudit, load_code
 from formalsynth.plan.studies import read_study as read_file
@@ -175,6 +175,19 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
 
 def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer]) -> None:
     """Check that the family accepts all declared values, histograms have the declared bounds, and strict claims apply."""
+    problems = Problems()
+    with problems.catch():
+        _check_outcomes(declared, study)
+    for synthesizer in study.expanded.synthesizers.values():
+        with problems.catch():
+            _check_neighbours(declared, study, synthesizer)
+    for synthesizer in chosen:
+        with problems.catch():
+            _check_bounds(declared, study, synthesizer)
+    problems.report()
+
+
+def _check_outcomes(declared: Declared, study: StudySetup) -> None:
     low, high = declared.schema.target.ends
     shares = np.linspace(0, 1, TRIED)
     shares = np.concatenate([shares, np.modf(shares * math.sqrt(2))[0]])  # bounds cannot make these all whole
@@ -183,23 +196,24 @@ def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer
     if not allowed.holds(inside if declared.schema.target.type == "number" else np.round(inside)):
         ends = f"{study.family}, with outcomes declared from {low:g} to {high:g}"
         raise refusal(study.file, "family", ends, [f"a family for these values; this one accepts {allowed.what}"])
+
+
+def _check_neighbours(declared: Declared, study: StudySetup, synthesizer: Synthesizer) -> None:
     neighbours = declared.schema.neighbours
-    for synthesizer in study.expanded.synthesizers.values():
-        if MECHANISMS[synthesizer.mechanism].strict and strict_claim(synthesizer, neighbours) is None:
-            where = f"synthesizers.{synthesizer.id}.mechanism"
-            raise refusal(
-                study.file,
-                where,
-                synthesizer.mechanism,
-                [f"a mechanism that guarantees epsilon for neighbours: {neighbours}"],
-            )
-    for synthesizer in chosen:
-        ends_of = {key: synthesizer.parameters.get(key) for key in ("low", "high")}
-        if synthesizer.mechanism == HISTOGRAM and ends_of != {"low": low, "high": high}:
-            where = f"synthesizers.{synthesizer.id}.parameters"
-            raise refusal(study.file, where, ends_of, [f"the declared bounds, low: {low:g} and high: {high:g}"])
-        if synthesizer.mechanism == FITTED:
-            _check_tables(declared, study, synthesizer)
+    if MECHANISMS[synthesizer.mechanism].strict and strict_claim(synthesizer, neighbours) is None:
+        where = f"synthesizers.{synthesizer.id}.mechanism"
+        allowed = f"a mechanism that guarantees epsilon for neighbours: {neighbours}"
+        raise refusal(study.file, where, synthesizer.mechanism, [allowed])
+
+
+def _check_bounds(declared: Declared, study: StudySetup, synthesizer: Synthesizer) -> None:
+    low, high = declared.schema.target.ends
+    ends_of = {key: synthesizer.parameters.get(key) for key in ("low", "high")}
+    if synthesizer.mechanism == HISTOGRAM and ends_of != {"low": low, "high": high}:
+        where = f"synthesizers.{synthesizer.id}.parameters"
+        raise refusal(study.file, where, ends_of, [f"the declared bounds, low: {low:g} and high: {high:g}"])
+    if synthesizer.mechanism == FITTED:
+        _check_tables(declared, study, synthesizer)
 
 
 def _check_tables(declared: Declared, study: StudySetup, synthesizer: Synthesizer) -> None:

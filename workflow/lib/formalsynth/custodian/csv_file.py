@@ -47,7 +47,7 @@ class CsvFormat:
 
 
 def guess(path: Path) -> CsvFormat:
-    """Guess the format of a file from its first bytes.
+    """Guess the format of a file: its encoding from all of it, the rest from its first bytes.
 
     Raises:
         DataError: it is missing, empty, or not text.
@@ -124,10 +124,13 @@ def _encoding(path: Path, head: bytes) -> str:
     for mark, encoding in MARKS.items():
         if head.startswith(mark):
             return "utf-8" if encoding == "utf-8-sig" else encoding
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return "cp1252"
+    decode, ascii_only = codecs.getincrementaldecoder("utf-8")().decode, True
+    with open(path, "rb") as file:
+        for line in file:
+            try:
+                ascii_only = decode(line).isascii() and ascii_only
+            except UnicodeDecodeError:
+                return "cp1252" if ascii_only else "utf-8"  # reading reports single wrong bytes
     return "utf-8"
 
 
@@ -249,7 +252,7 @@ def _check_table(path: Path, table: pd.DataFrame, written: CsvFormat) -> None:
 def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
     where = f" (byte {error.start} of the part read)" if isinstance(error, UnicodeDecodeError) else ""
     return (
-        f"{path}: is not written in {encoding}{where}; declare its encoding in schema.yaml, such as cp1252, or save it in UTF-8"
+        f"{path}: is not written in {encoding}{where}; save it in UTF-8, or declare its encoding in schema.yaml, such as cp1252"
     )
 
 

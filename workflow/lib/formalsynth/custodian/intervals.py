@@ -203,7 +203,9 @@ def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:
     declared = {frozenset(pair) for pair in schema.pairs or []}
     for regression in analyses.regressions if schema.pairs is not None else []:
         if name.startswith(f"{regression.label(schema.outcome)}: "):
-            for pair in itertools.combinations([schema.outcome, *regression.predictors], 2):
-                if frozenset(pair) not in declared:
-                    return f"the pair {' and '.join(pair)} is not declared"
+            needed = itertools.combinations([schema.outcome, *regression.predictors], 2)
+            if lost := [" and ".join(pair) for pair in needed if frozenset(pair) not in declared]:
+                return (
+                    f"the pair {lost[0]} is not declared" if len(lost) == 1 else f"the pairs {', '.join(lost)} are not declared"
+                )
     return ""

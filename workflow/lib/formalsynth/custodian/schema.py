@@ -244,18 +244,21 @@ class PublicSchema(Model):
 
     @model_validator(mode="after")
     def _declared_pairs(self) -> Self:
-        if self.pairs is None:
-            return self
-        known = [name for column, of_column in self.released.items() for name in [column, *of_column.kind_of(column)]]
-        unknown = {name: None for pair in self.pairs for name in pair if name not in known}
-        if unknown:
-            raise ValueError(f"pairs has {', '.join(map(repr, unknown))}; allowed: {', '.join(known)}")
-        counts = Counter(frozenset(pair) for pair in self.pairs)
-        if twice := [" and ".join(sorted(pair)) for pair, number in counts.items() if number > 1]:
-            raise ValueError(f"pairs has a pair twice: {'; '.join(twice)}")
-        if own := [f"{a} and {b}" for a, b in self.pairs if a.removesuffix(KIND) == b.removesuffix(KIND)]:
-            raise ValueError(f"pairs has a column with itself: {'; '.join(own)}; its margin keeps its distribution")
+        if wrong := list(self._wrong_pairs()):
+            raise ValueError(f"pairs has {'; it also has '.join(wrong)}")
         return self
+
+    def _wrong_pairs(self) -> Iterator[str]:
+        pairs = self.pairs or []
+        counts = Counter(frozenset(pair) for pair in pairs)
+        if twice := [" and ".join(sorted(pair)) for pair, number in counts.items() if number > 1]:
+            yield f"a pair twice: {'; '.join(twice)}"
+        if own := [f"{a} and {b}" for a, b in pairs if a.removesuffix(KIND) == b.removesuffix(KIND)]:
+            yield f"a column with itself: {'; '.join(own)}; its margin keeps its distribution"
+        known = [name for column, of_column in self.released.items() for name in [column, *of_column.kind_of(column)]]
+        unknown = {name: None for pair in pairs for name in pair if name not in known}
+        if unknown:
+            yield f"{', '.join(map(repr, unknown))}; allowed: {', '.join(known)}"
 
     @property
     def dropped(self) -> str:

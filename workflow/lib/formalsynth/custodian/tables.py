@@ -155,30 +155,31 @@ def check_numbers(schema: PublicSchema) -> None:
     """Check that the declared columns and pairs do not need too many values in the crossing, and that each pair can be related.
 
     Raises:
-        DataError: they do, or a pair cannot.
+        DataError: they do, or a pair cannot, with a line for each column or pair.
     """
     layout = Layout(schema)
     with np.errstate(all="ignore"):
         inexact = [name for name, levels in layout.columns.items() if not levels.exact]
     if inexact:
-        raise DataError(
-            f"schema.yaml: columns: {inexact[0]}: its bins are too narrow for numbers of this size: declare fewer bins or "
-            "decimals, or distances from a common number"
+        why = (
+            "its bins are too narrow for numbers of this size: declare fewer bins or decimals, or distances from a common number"
         )
-    variables = layout.variables()
-    constant = [name for pair in schema.pairs or [] for name in pair if len(variables[name].own) < 2]
-    if constant:
-        raise DataError(
-            f"schema.yaml: pairs: {constant[0]} has a single level or bin, so nothing is related to it: declare another scale, "
-            "other bounds or more bins, or leave its pairs out"
-        )
-    numbers = _numbers(layout)
-    (first, second), largest = max(numbers.items(), key=lambda item: item[1], default=(("", ""), 0))
-    if largest > MOST_OF_PAIR:
-        raise DataError(
-            f"schema.yaml: pairs: {first} with {second}: needs {largest} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
-            "categories, declare them as ordered if they are, or leave the pair out"
-        )
+        raise DataError("\n".join(f"schema.yaml: columns: {name}: {why}" for name in inexact))
+    variables, numbers = layout.variables(), _numbers(layout)
+    constant = dict.fromkeys(name for pair in schema.pairs or [] for name in pair if len(variables[name].own) < 2)
+    wrong = [
+        f"schema.yaml: pairs: {name} has a single level or bin, so nothing is related to it: declare another scale, "
+        "other bounds or more bins, or leave its pairs out"
+        for name in constant
+    ]
+    wrong += [
+        f"schema.yaml: pairs: {first} with {second}: needs {needed} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
+        "categories, declare them as ordered if they are, or leave the pair out"
+        for (first, second), needed in numbers.items()
+        if needed > MOST_OF_PAIR
+    ]
+    if wrong:
+        raise DataError("\n".join(wrong))
     if (values := _values(layout, numbers)) > MOST_VALUES:
         raise DataError(
             f"schema.yaml: columns and pairs: need {values} values in the crossing; allowed: at most {MOST_VALUES}: declare "
