@@ -39,20 +39,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.task == "agree":
             return _agree(options.ledgers, options.least, options.steady)
-        return _changes(read_table(options.before), read_table(options.after))
+        return _changes(_ledger(options.before), _ledger(options.after))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe, as head does
         return 0
-    except (OSError, KeyError) as error:
+    except (OSError, LedgerError) as error:
         print(f"a ledger cannot be read: {error}; give the files claims.csv of finished runs", file=sys.stderr)
         return 2
+
+
+class LedgerError(Exception):
+    """Error for a file that is no ledger."""
+
+
+def _ledger(path: Path) -> pd.DataFrame:
+    table = read_table(path)
+    if not {"id", "verdict"} <= set(table):
+        raise LedgerError(f"{path} has no columns id and verdict")
+    return table
 
 
 def _agree(paths: Sequence[Path], least: float, steady: Path | None) -> int:
     if len(paths) < 2:
         print("at least two ledgers are needed for a comparison", file=sys.stderr)
         return 2
-    verdicts = side_by_side({str(path): read_table(path) for path in paths})
+    verdicts = side_by_side({str(path): _ledger(path) for path in paths})
     same = verdicts.nunique(axis=1) == 1
     print(f"{_share(same)} of the verdicts are the same in {len(paths)} ledgers")
     if steady is not None:

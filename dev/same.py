@@ -27,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--after", type=Path, default=Path(), help="working folder of the later run (default: this one)")
     parser.add_argument("--scale", default="paper", help="scale of both runs (default: %(default)s)")
     options = parser.parse_args(arguments)
+    for folder in (options.before, options.after):
+        if not folder.is_dir():
+            parser.error(f"{folder}: there is no such folder; give the working folder of a run")
     names = sorted(
         {*tables(options.before, options.scale, options.papers), *tables(options.after, options.scale, options.papers)}
     )
@@ -66,7 +69,11 @@ def difference(before: Path, after: Path) -> str:
     old, new = read(before), read(after)
     header = old[0] if old else []
     if old[:1] != new[:1]:
-        return f"columns were {list_of(header)} and are {list_of(new[0] if new else [])}"
+        present = new[0] if new else []
+        gone, added = [name for name in header if name not in present], [name for name in present if name not in header]
+        return (
+            f"columns are others: gone {list_of(gone)}, added {list_of(added)}" if gone or added else "columns have another order"
+        )
     for row, (first, second) in enumerate(itertools.zip_longest(old, new), start=1):
         if first is None or second is None:
             return f"had {len(old)} rows and has {len(new)}"

@@ -84,3 +84,11 @@ def test_a_claim_that_a_ledger_lacks_agrees_with_nothing(written, capsys):
 def test_too_few_ledgers_and_missing_ones_are_reported(names, capsys):
     assert main(["agree", *names]) == 2
     assert capsys.readouterr().err
+
+
+def test_a_table_that_is_no_ledger_is_named(written, tmp_path, capsys):
+    other = tmp_path / "table2.csv"
+    other.write_text("x,y\n1,2\n")
+    (path,) = written(ledger(a="reproduced"))
+    assert main(["agree", str(path), str(other)]) == 2
+    assert f"a ledger cannot be read: {other} has no columns id and verdict" in capsys.readouterr().err

@@ -83,10 +83,10 @@ def test_parts_and_copies_are_not_compared(runs, compare):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x,z\n1,2\n", "columns were x, y and are x, z"),
+        ("x,z\n1,2\n", "columns are others: gone y, added z"),
         ("x,y\n1,2\n3,4\n", "had 2 rows and has 3"),
         ("x,y\n1,2,3\n", "column , row 2: was '' and is '3'"),
-        ("", "columns were x, y and are none"),
+        ("", "columns are others: gone x, y, added none"),
         ("x,y\r\n1,2\r\n", "the same values are written differently"),
         ('x,y\n"1",2\n', "the same values are written differently"),
         ("x,y\n1,2.0\n", "column y, row 2: was '2' and is '2.0'"),
@@ -102,3 +102,9 @@ def test_two_empty_folders_are_not_the_same_run(tmp_path, repository):
     command = [sys.executable, "-m", "dev.same", str(tmp_path), "--after", str(tmp_path)]
     run = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (1, "nothing to compare: neither folder has tables\n")
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "absent"), "--after", str(tmp_path)])
+    assert f"{tmp_path / 'absent'}: there is no such folder; give the working folder of a run" in capsys.readouterr().err

@@ -62,6 +62,8 @@ def test_a_report_that_is_sent_has_nothing_of_a_file_that_is_not_published(tmp_p
     assert "Left out: 7 files, because the content is made from" in index
     assert "<li>mine/fig01.csv</li>" in index
     assert "1 claim, because they refer to an unpublished data file" in index
+    assert "Time and memory are left out, because they depend on the number of records" in index
+    assert "Jobs by step" not in index
     assert page.count("Confidential: not in this report") == 3
     assert b"second-0" not in texts["claims.csv"]
     assert b"first-0" in texts["claims.csv"]
@@ -77,6 +79,7 @@ def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, 
     assert page.count("Confidential: not in this report") == 1
     assert page.count("not a private output") == 2
     assert "do not send this report" in texts["index.html"].decode()
+    assert "Jobs by step" in texts["index.html"].decode()
 
 
 def test_large_tables_are_packed_with_the_same_bytes_each_time(run):

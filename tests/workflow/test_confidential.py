@@ -87,7 +87,7 @@ def test_nobody_else_can_read_the_results_and_nothing_of_the_file_is_in_what_is_
     assert run.returncode == 0, run.stdout[-5000:]
     assert "CONFIDENTIAL: range: made from fatigue.csv" in run.stdout
     results, figures = again / "results" / SCALE, again / "figures" / SCALE
-    for folder in (results / "range", figures / "range", results / "report"):
+    for folder in (results / "range", figures / "range", results / "report", again / ".snakemake"):
         assert folder.stat().st_mode & 0o777 == 0o700, folder
     tables = [*results.glob("range/*/*.csv"), *figures.glob("range/*.csv"), results / "claims.csv"]
     assert len(tables) > 30
@@ -98,3 +98,14 @@ def test_nobody_else_can_read_the_results_and_nothing_of_the_file_is_in_what_is_
     assert (results / "share" / "index.html") in sent
     for path, text in sent.items():
         assert not secret & set(WHOLE_NUMBER.findall(text)), path
+
+
+def test_nobody_else_can_read_what_is_said_about_a_study_that_is_refused(folder, snakemake):
+    """Messages on a file that cannot be used count its rows, and Snakemake keeps them."""
+    (folder / ".snakemake").mkdir(exist_ok=True)
+    (folder / ".snakemake").chmod(0o755)
+    run = snakemake(folder, "--cores", 1, "--config", "study=absent.yaml")
+    assert run.returncode
+    assert "absent.yaml" in run.stdout
+    assert list((folder / ".snakemake" / "log").iterdir())
+    assert (folder / ".snakemake").stat().st_mode & 0o777 == 0o700

@@ -29,6 +29,7 @@ try:
     from formalsynth.runtime.benchmarks import Needs, about, needs
     from formalsynth.runtime.files import check_filled, check_folder
     from formalsynth.runtime.locked import other_versions
+    from formalsynth.runtime.private import private_folder
     from formalsynth.runtime.sources import code_digest
     from formalsynth.stan.main import SOURCE as MAIN
 except ModuleNotFoundError as error:

@@ -13,6 +13,18 @@ NAMED = workflow.config_settings.overwrite_config if not workflow.modifier.skip_
 CHOSEN = config if "papers" in NAMED or not config.get("study") else {**config, "papers": []}
 
 
+def close_logs():
+    """Deny other users access to Snakemake's folder: messages and metadata of a run on a confidential file show facts about it."""
+    try:
+        private_folder(Path(".snakemake"))
+    except OSError as error:
+        reason = f"{Path('.snakemake').absolute()} cannot be closed to other users ({error.strerror})"
+        raise WorkflowError(f"{reason}, and its logs can show confidential data: run in a folder of your own (--directory)")
+
+
+if config.get("study"):
+    close_logs()  # errors in its file are counted while the plan is read
+
 try:
     PLAN = read_plan(CHOSEN, CONFIG, workflow.config_settings.overwrite_config)
 except ConfigError as error:
@@ -22,6 +34,8 @@ except ModuleNotFoundError as error:
 
 JOBS = Jobs(PLAN, CONFIG)
 SCALE = JOBS.scale
+if JOBS.confidential:
+    close_logs()
 
 STAN_FUNCTIONS = ("clipped_sum", "negative_binomial_sum", "outcome_table", "small_counts")
 FUNCTION_FILES = [

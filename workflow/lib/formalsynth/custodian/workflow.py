@@ -32,4 +32,7 @@ def register(file: str, module: str) -> None:
     def read(_: Path) -> Records:
         return records_of(declared.schema, usable(declared).table)
 
-    FILES.add(declared.name, Dataset(str(declared.csv.resolve()), None, None, "its owner", read), module)
+    dataset = Dataset(
+        str(declared.csv.resolve()), None, None, "its owner", read, declarations=declared.schema.model_dump_json()
+    )  # fmt: skip
+    FILES.add(declared.name, dataset, module)

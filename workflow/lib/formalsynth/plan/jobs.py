@@ -562,7 +562,8 @@ class Jobs:
         """Return a line for each paper whose results must stay with their owner."""
         return [
             f"CONFIDENTIAL: {key}: made from {' and '.join(files)}, which no one publishes: "
-            f"only you can read {' and '.join(self.papers[key].private)}; the target share makes the files that may be sent"
+            f"only you can read {', '.join(self.papers[key].private)} and .snakemake; "
+            "the target share makes the files that may be sent"
             for key, files in self.confidential.items()
         ]
 

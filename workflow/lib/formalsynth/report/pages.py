@@ -128,9 +128,10 @@ def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates:
 
 
 def _without(ran: Ran, papers: Sequence[str]) -> Ran:
-    """Leave out the sampling diagnostics of some papers."""
+    """Leave out the sampling diagnostics of some papers; if there are any, also the costs, which depend on their records."""
     sampling = {key: diagnostics for key, diagnostics in ran.sampling.items() if key not in papers}
-    return replace(ran, sampling=sampling, losses={key: rows for key, rows in ran.losses.items() if key not in papers})
+    losses = {key: rows for key, rows in ran.losses.items() if key not in papers}
+    return replace(ran, sampling=sampling, losses=losses, costs=() if papers else ran.costs)
 
 
 def _environment(texts: Mapping[str, str]) -> Environment:
