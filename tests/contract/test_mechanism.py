@@ -240,8 +240,15 @@ class Uniform:
 
     def predict(self, generator, records, draws):
         bins = [generator.choice(20, size=len(records), p=probability) for probability in draws["probability"]]
-        shift = {"": 0, "given": records.x.mean(), "kept": 0 if self.records is None else self.records.x.mean()}[self.leaks]
-        return np.stack(bins) + shift
+        shift = {
+            "": 0, "given": records.x.mean(), "kept": 0 if self.records is None else self.records.x.mean(), "first": records.x[0],
+            "seen": SEEN[-1] if SEEN else 0, "many": records.x[0] if len(records) > 150 else 0, "narrow": 0,
+        }[self.leaks]  # fmt: skip
+        return (np.stack(bins) + shift)[:, : 3 if self.leaks == "narrow" else None]
+
+
+SEEN = []
+"""Outcomes that a predictor remembers between calls."""
 
 
 def noisy(context, epsilon, scale, ends=(0, 20), leaks="", generator=None, counts=None) -> DirectRelease:
@@ -277,6 +284,34 @@ def predicts_from_what_it_kept(context, *, epsilon: float) -> DirectRelease:
     return noisy(context, epsilon, 2 / epsilon, leaks="kept")
 
 
+def predicts_the_first_record(context, *, epsilon: float) -> DirectRelease:
+    return noisy(context, epsilon, 2 / epsilon, leaks="first")
+
+
+def predicts_from_what_it_saw(context, *, epsilon: float) -> DirectRelease:
+    SEEN.append(context.records.x[:1].sum())
+    return noisy(context, epsilon, 2 / epsilon, leaks="seen")
+
+
+def predicts_from_many_records(context, *, epsilon: float) -> DirectRelease:
+    return noisy(context, epsilon, 2 / epsilon, leaks="many")
+
+
+def predicts_too_few(context, *, epsilon: float) -> DirectRelease:
+    return noisy(context, epsilon, 2 / epsilon, leaks="narrow")
+
+
+def with_a_tail(context, *, epsilon: float) -> DirectRelease:
+    release = noisy(context, epsilon, 2 / epsilon)
+    tail = np.array([float((context.records.x > 1000).sum())])
+    return DirectRelease({**release.draws, "tail": tail}, release.predictor, epsilon, release.counts)
+
+
+def with_nothing(context, *, epsilon: float) -> DirectRelease:
+    release = noisy(context, epsilon, 2 / epsilon)
+    return DirectRelease({"probability": np.nan * release.draws["probability"]}, release.predictor, epsilon, release.counts)
+
+
 def without_noise(context, *, epsilon: float) -> DirectRelease:
     return noisy(context, epsilon, 2 / epsilon, generator=np.random.default_rng(1))
 
@@ -309,6 +344,12 @@ def without_counts(context, *, epsilon: float) -> DirectRelease:
         (weighted_counts, "too little noise for its counts"),
         (predicts_from_the_records, "predicts different values from the same draws when the records change"),
         (predicts_from_what_it_kept, "predicts different values from the same draws when the records change"),
+        (predicts_the_first_record, "predicts different values from the same draws when the records change"),
+        (predicts_from_what_it_saw, "predicts different values from the same draws when the records change"),
+        (predicts_from_many_records, "predicts different values from the same draws when the records change"),
+        (predicts_too_few, "predicts an array (1, 3) for 1 draws and 20 records: return (1, 20), with finite numbers"),
+        (with_a_tail, "uses the records as well as its noisy counts"),
+        (with_nothing, "returns draws that are not finite"),
         (without_noise, "returns the same draws for another random stream"),
         (with_other_noise, "returns different draws when it is called again"),
         (with_the_mean, "returns different draws for the same counts and noise"),

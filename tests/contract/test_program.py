@@ -33,6 +33,9 @@ model {
   vector[n] mu = z * beta;
   if (fault != 5) beta ~ normal(0, 2);
   if (fault == 10) beta[1] ~ normal(0, n);
+  if (fault == 14 && n > 0) {
+    if (min(weights) == 1) beta[1] ~ normal(mean(x), 0.1);
+  }
   sigma ~ lognormal(0, 0.5);
   for (i in 1:n) {
     target += (fault == 1 ? 1 : weights[i]) * (normal_lpdf(x[i] | mu[i], sigma) + (fault == 6 ? log(2) : 0));
@@ -51,9 +54,42 @@ generated quantities {
   }
   for (i in 1:n) {
     log_cdf[i] = normal_lcdf(x[i] | z[i] * beta + (fault == 12 ? x[1] : 0), fault == 11 ? 1.1 * sigma : sigma);
+    if (fault == 16 && weights[i] < 0.3) log_cdf[i] = 0;
   }
   for (i in 1:num_elements(x_rep)) {
-    x_rep[i] = normal_rng(z[i] * beta, fault == 7 ? 2 * sigma : sigma);
+    x_rep[i] = normal_rng(z[i] * beta, fault == 7 || (fault == 15 && weights[i] < 0.3) ? 2 * sigma : sigma);
+  }
+}
+"""
+
+CONSTRAINED = """
+data {
+  int<lower=0> n;
+  vector[n] x;
+  vector<lower=0>[n] weights;
+}
+parameters {
+  simplex[3] share;
+  ordered[2] middle;
+  unit_vector[2] direction;
+  corr_matrix[2] relation;
+  cholesky_factor_corr[2] factor;
+  real<lower=0> sigma;
+}
+model {
+  share ~ dirichlet(rep_vector(5, 3));
+  middle ~ normal(0, 2);
+  relation ~ lkj_corr(2);
+  factor ~ lkj_corr_cholesky(2);
+  sigma ~ lognormal(0, 0.5);
+  for (i in 1:n) target += weights[i] * normal_lpdf(x[i] | share[1] * middle[1] + direction[2], sigma);
+}
+generated quantities {
+  vector[n] log_lik;
+  vector[n] x_rep;
+  for (i in 1:n) {
+    log_lik[i] = normal_lpdf(x[i] | share[1] * middle[1] + direction[2], sigma);
+    x_rep[i] = normal_rng(share[1] * middle[1] + direction[2], sigma);
   }
 }
 """
@@ -102,6 +138,9 @@ def faults_of(cmdstan, tmp_path_factory):
         (11, "declares the probability"),
         (12, "log_cdf of a record changes when another record changes"),
         (13, "log_cdf has 7 values for 6 records: declare vector[n] log_cdf"),
+        (14, "the target does not contain weights[i] * log_lik[i]"),
+        (15, "x_rep changes with the weights, which depend on the records"),
+        (16, "log_cdf changes with the weights, which depend on the records"),
     ],
 )
 def test_a_fault_is_reported_with_the_change_it_needs(faults_of, fault, words):
@@ -142,6 +181,12 @@ generated quantities {
   }
 }
 """
+
+
+@pytest.mark.stan
+def test_parameters_with_constraints_pass(faults_of):
+    """Their transforms, and elements that are fixed, are no faults of a prior."""
+    assert faults_of(CONSTRAINED, data={}, lower=-math.inf, upper=math.inf, predictors=1) == []
 
 
 @pytest.mark.stan

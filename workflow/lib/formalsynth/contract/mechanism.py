@@ -259,17 +259,25 @@ def _with_far_records(trial: _Trial) -> _Trial:
     return replace(trial, records=together, draws=draws, risk=np.ones(len(together)))
 
 
+def _among_far(trial: _Trial) -> _Trial:
+    """Trial with outliers among its records, and the same draws of parents."""
+    return replace(_with_far_records(trial), draws=trial.draws)
+
+
 def _of_release(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[str]:
     """Faults of a mechanism with a direct release or a private fit."""
     kind, chosen = trial.mechanism.guarantee, _selection_of(release)
+    if not all(np.isfinite(values).all() for values in _published(release).values()):
+        yield "returns draws that are not finite"
+        return
     if not _same_draws(trial.release(), release):
         yield "returns different draws when it is called again: draw random numbers only from context.address.generator"
         return
     if _same_draws(trial.release(address=Watched(1, 1, 1, 1, 1)), release):
         yield "returns the same draws for another random stream: add the noise with context.address.generator"
         return
-    if isinstance(release, DirectRelease) and not _predicts_from_draws(trial, release):
-        yield "predicts different values from the same draws when the records change: use only draws and declared numbers"
+    if isinstance(release, DirectRelease) and (faults := list(_predictor_faults(trial, release))):
+        yield from faults
     elif release.counts is None and chosen is None and trial.mechanism.strict:
         yield (
             f"claims {kind!r} but returns no counts to check that claim: pass its LaplaceCounts to DirectRelease, or "
@@ -282,19 +290,31 @@ def _of_release(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[
         yield from faults
 
 
-def _predicts_from_draws(trial: _Trial, release: DirectRelease) -> bool:
+def _predictor_faults(trial: _Trial, release: DirectRelease) -> Iterator[str]:
     """Check that the same draws give the same values whatever the records are; a family uses only the predictors."""
     if release.predictor is trial.family:
-        return True
-    n = len(trial.records)
-    reverse = np.zeros(n, dtype=int)
-    other = trial.release(reverse)
-    assert isinstance(other, DirectRelease)
-    values = [
-        source.predictor.predict(np.random.default_rng(1), trial.records.take(index), release.draws)
-        for source, index in [(release, np.arange(n)), (release, reverse), (other, reverse)]
-    ]
-    return all(_equal(values[0], more) for more in values[1:])
+        return
+    n, far = len(trial.records), _with_far_records(trial)
+    ends = [int(np.argmin(trial.records.x)), int(np.argmax(trial.records.x)), *range(n, len(far.records))]
+    shape = len(next(iter(release.draws.values()))), n
+
+    def predicted(source: DirectRelease, records: Records) -> Array:
+        return np.asarray(source.predictor.predict(np.random.default_rng(1), records, release.draws))
+
+    many = np.arange(MANY) % n
+    before, among_many = predicted(release, trial.records), predicted(release, trial.records.take(many))
+    if before.shape != shape or not np.isfinite(before).all():
+        yield f"predicts an array {before.shape} for {shape[0]} draws and {n} records: return {shape}, with finite numbers"
+        return
+    for end in ends:
+        all_of_it = np.full(n, end)
+        other = far.release(all_of_it)
+        assert isinstance(other, DirectRelease)
+        records = far.records.take(all_of_it)
+        same = all(_equal(before, predicted(*given)) for given in ((release, records), (other, records), (other, trial.records)))
+        if not same or not _equal(among_many, predicted(release, far.records.take(np.full(MANY, end)))):
+            yield "predicts different values from the same draws when the records change: use only draws and declared numbers"
+            return
 
 
 def _selection_of(release: DirectRelease | PrivateFit) -> Selection | None:
@@ -306,10 +326,15 @@ def _selection_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
 
     The positions of the selected candidates are replaced by declared ones: the draws must then be the same for all records.
     """
-    outputs = []
-    for last, index in ((False, None), (False, np.arange(1, len(trial.records))), (True, None)):
+    outputs, fewer = [], np.arange(1, len(trial.records))
+    for last, source, index in (
+        (False, trial, None),
+        (False, trial, fewer),
+        (False, _among_far(trial), None),
+        (True, trial, None),
+    ):
         with selection_replaced(last) as calls:
-            made = trial.release(index)
+            made = source.release(index)
         stage, stages = _selection_of(made), 0
         while stage is not None:
             stages += 1
@@ -319,9 +344,9 @@ def _selection_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
         if len(calls) != stages:
             return f"selects {len(calls)} times in {stages} stages: call selection.selected(generator) once"
         outputs.append(made)
-    if not _same_draws(outputs[0], outputs[1]):
+    if not all(_same_draws(outputs[0], more) for more in outputs[1:3]):
         return "uses the records as well as the selected candidate: make the draws from selection.selected(generator) only"
-    return "" if not _same_draws(outputs[0], outputs[2]) else "returns draws that do not depend on the selected candidate"
+    return "" if not _same_draws(outputs[0], outputs[3]) else "returns draws that do not depend on the selected candidate"
 
 
 @contextlib.contextmanager
@@ -344,18 +369,20 @@ def selection_replaced(last: bool) -> Iterator[list[Selection]]:
 def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
     """Fault of draws that depend on more than the stated noisy counts, as the end of a sentence; empty if there is none.
 
-    The noisy counts are replaced by declared ones, small and large, the same for few and for many records. The draws, and
-    everything else that is published or passed to a fit, must then also be the same.
+    The noisy counts are replaced by declared ones, small and large, the same for few and for many records, and with records far
+    from all others. The draws, and everything else that is published or passed to a fit, must then also be the same.
     """
     assert release.counts is not None
     size, n = len(release.counts.counts), len(trial.records)
     small, large = np.arange(size, dtype=float), MANY * (1 + np.arange(size, dtype=float))
     many, outputs, streams = np.resize(np.arange(n), MANY), [], []
-    trials = (small, None), (small[::-1], None), (small, np.arange(1, n)), (small, np.array([0, 0])), (small, many)
-    for values, index in (*trials, (large, None), (large, many)):
+    far = _among_far(trial)
+    trials = [(small, trial, None), (small[::-1], trial, None), (small, trial, np.arange(1, n)), (small, trial, np.array([0, 0]))]
+    trials += [(small, trial, many), (small, far, None), (large, trial, None), (large, trial, many), (large, far, None)]
+    for values, source, index in trials:
         address = Watched(1, 1, 1, 1, 0)
         with noise_replaced(values) as calls:
-            made = trial.release(index, address=address)
+            made = source.release(index, address=address)
         if len(calls) != 1 or calls[0].runs != 1:
             return f"draws the noise of its counts {sum(call.runs for call in calls)} times: call counts.noisy(generator, 1) once"
         if fault := calls[0].fault(made.counts):
@@ -364,7 +391,7 @@ def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
         streams.append((address.taken, calls[0].state))
     if any(stream != streams[0] for stream in streams):
         return "uses different random numbers for different records: declare its stream, with words of its parameters only"
-    alike = (outputs[0], *outputs[2:5]), outputs[5:]
+    alike = (outputs[0], *outputs[2:6]), outputs[6:]
     if any(not _same_draws(few, more) or not _same_fits(trial, few, [more]) for few, *others in alike for more in others):
         return "uses the records as well as its noisy counts: make the draws from counts.noisy(generator, 1) only"
     with noise_replaced(small):

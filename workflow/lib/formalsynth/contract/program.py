@@ -189,7 +189,7 @@ def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
         if (size := np.size(values[name])) != RECORDS:
             yield f"{name} has {size} values for {RECORDS} records: declare vector[n] {name}"
             return
-    for check in (_weights, _others, _unweighted, _sizes, _seeds):
+    for check in (_weights, _generated, _others, _unweighted, _sizes, _seeds):
         if broken := list(check(checked, draws, records)):
             yield from broken  # the next checks would fail for the same reason
             return
@@ -208,13 +208,13 @@ def _differ(values: Array | float, other: Array | float) -> bool:
 def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     """T1: the weights are the exponents of the likelihood, and log_lik does not depend on them."""
     generator = np.random.default_rng(SEED)
-    # weights in the middle, over the whole range, and close together
-    patterns = [generator.uniform(0.1, 0.9, RECORDS), generator.permutation([0.0, 1e-4, 0.02, 0.5, 0.98, 1.0])]
+    # all 1, in the middle, over the whole range, and close together
+    patterns = [np.ones(RECORDS), generator.uniform(0.1, 0.9, RECORDS), generator.permutation([0.0, 1e-4, 0.02, 0.5, 0.98, 1.0])]
     patterns += [generator.uniform(low, low + 0.1, RECORDS) for low in (0.05, 0.45, 0.85)]
     far = replace(made_up(checked.use, checked.whole, far=True, inputs=records.inputs), design=records.design)
     for draw, rows in itertools.product((take(draws, [k]) for k in range(POINTS)), (records, far)):
-        none, full = (checked.at(draw, rows, np.full(RECORDS, weight)) for weight in (0.0, 1.0))
-        log_lik = full.values["log_lik"]
+        none = checked.at(draw, rows, np.zeros(RECORDS))
+        log_lik = none.values["log_lik"]
         for weights in patterns:
             some = checked.at(draw, rows, weights)
             if _differ(log_lik, some.values["log_lik"]):
@@ -228,6 +228,17 @@ def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
             if problems:
                 yield from problems
                 return
+
+
+def _generated(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
+    """Check that x_rep and log_cdf do not depend on the weights."""
+    ones, *others = (
+        generate(checked.executable, checked.family.stan_data(records, weights, checked.use.data), draws, SEED)
+        for weights in (np.ones(RECORDS), np.zeros(RECORDS), np.linspace(0, 1, RECORDS))
+    )
+    for name in ("x_rep", *(["log_cdf"] if has_distribution(checked.family) else [])):
+        if any(_differ(ones[name], other[name]) for other in others):
+            yield f"{name} changes with the weights, which depend on the records: compute it without them"
 
 
 def _not_the_sum(none: float, some: float, weights: Array, log_lik: Array) -> Iterator[str]:
@@ -305,15 +316,15 @@ def _sizes(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
         same, more = min(size, RECORDS), _changed(checked, records, size)
         far = made_up(checked.use, checked.whole, size, SEED + 2, far=True)
         rows = joined(records.take(slice(same)), more.take(slice(same, None)))
-        weights = np.random.default_rng(SEED).uniform(0, 1, size)
         log_lik = checked.log_lik(draw, rows)[0]
         if _differ(log_lik[:same], before[:same]):
             yield f"with {size} records, {MOVES}"
         elif _differ(_target(checked, draw, replace(far, design=rows.design), np.zeros(size)), none):
             yield f"the target changes when records of weight 0 are added or removed, at {size} records: {ALONE}"
         else:
-            problems = _not_the_sum(none, _target(checked, draw, rows, weights), weights, log_lik)
-            yield from (f"with {size} records, {problem}" for problem in problems)
+            for weights in (np.random.default_rng(SEED).uniform(0, 1, size), np.ones(size)):
+                problems = _not_the_sum(none, _target(checked, draw, rows, weights), weights, log_lik)
+                yield from (f"with {size} records, {problem}" for problem in problems)
 
 
 def _seeds(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:

@@ -73,7 +73,9 @@ def _lengths(settings: SamplerSettings, refits: int, lost: bool) -> Lengths:
 
 
 def _gated(chain: Chain, settings: SamplerSettings) -> Fit:
-    rhat, bulk, tail = diagnose(np.column_stack([values.reshape(len(values), -1) for values in chain.draws.values()]))
+    columns = np.column_stack([values.reshape(len(values), -1) for values in chain.draws.values()])
+    moving = (columns != columns[:1]).any(axis=0)  # an element such as the first of a Cholesky factor is fixed
+    rhat, bulk, tail = diagnose(columns[:, moving] if moving.any() else columns)
     fit = Fit("ok", "", chain.draws, 0, rhat, bulk, tail, chain.divergences, chain.treedepth_hits)
     complaints = {
         f"R-hat {rhat:.3f} above {settings.rhat_max}": not rhat <= settings.rhat_max,

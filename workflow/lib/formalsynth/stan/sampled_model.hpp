@@ -30,8 +30,9 @@ class sampled_model : public model_base {
   }
 
   math::var density(const std::vector<math::var>& theta, Out out) const {
-    Variables variables = Eigen::Map<const Variables>(theta.data(), theta.size());
-    return density(variables, out);
+    // a constraint such as that of a simplex reads it again for the gradient: it is deleted with the expression, and not before
+    Variables copy = Eigen::Map<const Variables>(theta.data(), theta.size());
+    return density(*math::make_chainable_ptr(std::move(copy)), out);
   }
 
   double density(const std::vector<double>& theta, Out out) const {
