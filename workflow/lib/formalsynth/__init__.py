@@ -3,4 +3,4 @@
 Nothing in this package knows Snakemake; the scripts in ``workflow/scripts`` map paths to the functions here.
 """
 
-__version__ = "0.12.1"
+__version__ = "0.12.2"
