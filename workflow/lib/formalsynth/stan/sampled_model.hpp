@@ -19,6 +19,8 @@ class sampled_model : public model_base {
   using Whole = std::vector<int>;
   using Out = std::ostream*;
 
+  mutable Variables variables_;
+
   const M& model() const { return *static_cast<const M*>(this); }
 
   math::var density(Variables& theta, Out out) const { return model().template log_prob<true, true>(theta, out); }
@@ -30,9 +32,9 @@ class sampled_model : public model_base {
   }
 
   math::var density(const std::vector<math::var>& theta, Out out) const {
-    // a constraint such as that of a simplex reads it again for the gradient: it is deleted with the expression, and not before
-    Variables copy = Eigen::Map<const Variables>(theta.data(), theta.size());
-    return density(*math::make_chainable_ptr(std::move(copy)), out);
+    // a constraint such as that of a simplex reads them again for the gradient, after this function has ended
+    variables_ = Eigen::Map<const Variables>(theta.data(), theta.size());
+    return density(variables_, out);
   }
 
   double density(const std::vector<double>& theta, Out out) const {
