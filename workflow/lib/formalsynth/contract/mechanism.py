@@ -186,7 +186,7 @@ def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
         yield f"claims {kind!r} but is built on parents, which depend on all records: register it with parents=0"
         return
     far = _with_far_records(trial)
-    ends = [int(np.argmin(trial.records.x)), int(np.argmax(trial.records.x)), *range(n, len(far.records))]
+    ends = _extremes(trial, far)
     for i in range(n):
         others = [np.where(np.arange(n) == i, i, end) for end in ends]
         alone = _moved(trial.form(np.array([i])), form, [i])
@@ -259,6 +259,11 @@ def _with_far_records(trial: _Trial) -> _Trial:
     return replace(trial, records=together, draws=draws, risk=np.ones(len(together)))
 
 
+def _extremes(trial: _Trial, far: _Trial) -> list[int]:
+    """Return the places of the smallest and the largest outcome, and of the outliers that :func:`_with_far_records` appended."""
+    return [int(np.argmin(trial.records.x)), int(np.argmax(trial.records.x)), *range(len(trial.records), len(far.records))]
+
+
 def _among_far(trial: _Trial) -> _Trial:
     """Trial with outliers among its records, and the same draws of parents."""
     return replace(_with_far_records(trial), draws=trial.draws)
@@ -295,7 +300,6 @@ def _predictor_faults(trial: _Trial, release: DirectRelease) -> Iterator[str]:
     if release.predictor is trial.family:
         return
     n, far = len(trial.records), _with_far_records(trial)
-    ends = [int(np.argmin(trial.records.x)), int(np.argmax(trial.records.x)), *range(n, len(far.records))]
     shape = len(next(iter(release.draws.values()))), n
 
     def predicted(source: DirectRelease, records: Records) -> Array:
@@ -306,7 +310,7 @@ def _predictor_faults(trial: _Trial, release: DirectRelease) -> Iterator[str]:
     if before.shape != shape or not np.isfinite(before).all():
         yield f"predicts an array {before.shape} for {shape[0]} draws and {n} records: return {shape}, with finite numbers"
         return
-    for end in ends:
+    for end in _extremes(trial, far):
         all_of_it = np.full(n, end)
         other = far.release(all_of_it)
         assert isinstance(other, DirectRelease)
