@@ -12,6 +12,7 @@ import time
 import pytest
 from formalsynth.runtime import job_server
 from formalsynth.runtime.job_server import JobServer, ServerLostError, environment_of_job
+from processes import is_alive
 
 DESCRIBE = """
     import json, os, signal, sys, tempfile
@@ -101,15 +102,6 @@ def wait_for(condition, seconds=60):
     while not condition():
         assert time.monotonic() < deadline, "it takes too long"
         time.sleep(0.02)
-
-
-def is_alive(pid):
-    """Check if a process exists and is no zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def test_a_job_finds_what_a_program_of_its_own_finds(server, script, tmp_path):

@@ -6,11 +6,11 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from formalsynth.runtime import locks
 from formalsynth.runtime.locks import StillAtWork, drop_stale_locks
+from processes import is_stopped
 
 RUN = """
 import sys
@@ -171,12 +171,6 @@ def alive(number):
     return True
 
 
-def stopped(number):
-    """True if every thread of a process has received the signal; assumed where there is no /proc."""
-    states = [file.read_text().rpartition(")")[2].split()[0] for file in Path(f"/proc/{number}/task").glob("*/stat")]
-    return set(states) <= {"T"}
-
-
 def test_a_job_of_a_live_run_puts_its_result_in_place(tmp_path, job):
     (tmp_path / "go").touch()
     assert job[0].wait(timeout=30) == 0
@@ -197,7 +191,7 @@ def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp
     monkeypatch.setattr(locks, "PATIENCE", 0.2)
     process, number = job
     os.kill(number, signal.SIGSTOP)
-    eventually(lambda: stopped(number))
+    eventually(lambda: is_stopped(number))
     kill(process)
     try:
         with pytest.raises(StillAtWork, match="jobs of a killed run are still running in this folder: wait until"):

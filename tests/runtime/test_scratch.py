@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from formalsynth.runtime.scratch import LOCK, STALE_SECONDS, scratch_folder, sweep
+from processes import children
 
 HERE = socket.gethostname()
 JOB = """
@@ -187,7 +188,7 @@ def test_a_job_that_ignores_the_end_of_its_terminal_goes_on(tmp_path, start):
 def test_the_next_job_removes_what_all_of_a_killed_job_left(tmp_path, start):
     """As a cluster kills it: with every process that it started."""
     job, _ = start()
-    (watcher,) = (int(child) for child in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split())
+    (watcher,) = children(job.pid)
     os.kill(watcher, signal.SIGKILL)
     job.kill()
     job.wait()

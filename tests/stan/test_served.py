@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.stan import chain, served
 from formalsynth.stan.chain import ChainFailed, Lengths, run_chain
 from formalsynth.stan.served import GREETING, Request, Server, ask, end_all
+from processes import command, is_alive
 
 LENGTHS = Lengths(200, 150, 1, 0.65)
 UNTUNED = Lengths(1, 100, 2, 0.65)
@@ -105,7 +105,7 @@ def test_nothing_is_in_a_file_or_on_a_command_line(program, only_served, tmp_pat
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run_chain(program, LINEAR, START, ("beta",), 1234567, LENGTHS)
     (server,) = served._servers.values()
-    assert Path(f"/proc/{server.process.pid}/cmdline").read_bytes().split(b"\0")[1:] == [b"serve", b""]
+    assert command(server.process.pid)[1:] == [b"serve"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -240,17 +240,9 @@ def test_the_process_ends_with_its_parent(program, busy):
         os.kill(child, 0)
         parent.send_signal(signal.SIGKILL)
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and alive(child):
+    while time.monotonic() < deadline and is_alive(child):
         time.sleep(0.02)
-    assert not alive(child)
-
-
-def alive(process):
-    """True if a process runs: one that has ended and that nobody waits for does not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    assert not is_alive(child)
 
 
 @pytest.mark.stan

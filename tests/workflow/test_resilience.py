@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import yaml
 from formalsynth.runtime.files import read_arrays, read_table, sealed
+from processes import children, command, commands
 from runs import (
     EVERY_KIND,
     FIGURES,
@@ -302,16 +303,7 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
 def serving(folder):
     """Processes that serve fits of a folder's program."""
     wanted = [os.fsencode(folder / PROGRAM), b"serve"]
-    return (pid for pid, arguments in processes() if arguments[:2] == wanted)
-
-
-def processes():
-    """Ids and command lines of all processes."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            yield int(path.parent.name), path.read_bytes().split(b"\0")
-        except OSError:  # it has ended
-            continue
+    return (pid for pid, arguments in commands() if arguments[:2] == wanted)
 
 
 @pytest.mark.slow
@@ -350,11 +342,11 @@ def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_pa
         waiting(lambda run=run: server_of(run), run)
         server = server_of(run)
         time.sleep(generator.uniform(1, 4))
-        jobs = [int(pid) for path in Path(f"/proc/{server}/task").glob("*/children") for pid in path.read_text().split()]
+        jobs = children(server)
         with contextlib.suppress(ProcessLookupError):  # the run was faster
             os.kill(server, signal.SIGKILL)
         time.sleep(0.2)
-        assert [pid for pid in jobs if commands_of(pid)] == []
+        assert [pid for pid in jobs if command(pid)] == []
         assert run.wait(timeout=900) == 0, (folder / "run.log").read_text()[-3000:]
         assert results(folder) == expected
         assert left_over(folder) == []
@@ -366,18 +358,10 @@ def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_pa
 def server_of(run):
     """Process from which a run forks its jobs, if it has started."""
     with contextlib.suppress(ProcessLookupError):
-        for pid, arguments in processes():
+        for pid, arguments in commands():
             if b"formalsynth.runtime.job_server" in arguments and os.getpgid(pid) == run.pid:
                 return pid
     return None
-
-
-def commands_of(pid):
-    """Command of a process; empty if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except FileNotFoundError:
-        return b""
 
 
 STUDY = Path("results", SCALE, "zcdp", "accounting_n1000")
