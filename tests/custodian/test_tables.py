@@ -598,7 +598,6 @@ def test_the_errors_to_expect_are_those_of_the_noise():
     assert 0 < share < 0.05
 
 
-@pytest.mark.filterwarnings("ignore:(invalid value|divide by zero) encountered:RuntimeWarning")
 @pytest.mark.usefixtures("small_pool")
 def test_the_plan_states_that_it_counts_rows_that_will_be_left_out(study, capsys, monkeypatch):
     monkeypatch.setattr(tables_plan, "REPLICATES", 6)
@@ -764,6 +763,11 @@ def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):
 def test_a_correlation_with_more_noise_than_it_can_have_is_lost(error, words):
     assert words in tables_plan.correlation_error(error)
     assert "7" not in tables_plan.correlation_error(error)
+
+
+def test_an_error_is_relative_to_that_of_the_file_where_the_file_has_one():
+    assert tables_plan.relative_error(0.06, 0.04) == "1.5 times the sampling error"
+    assert tables_plan.relative_error(0.06, 0.0) == "error 0.06, without a sampling error"
 
 
 def of_categories(**numbers):

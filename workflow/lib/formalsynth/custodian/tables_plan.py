@@ -132,14 +132,14 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
     write_private(to, _page(way, lost, results, correlations, fewer))
     at_ceiling = results[FACTORS.index(1.0)]
     lines = [
-        (name, at_ceiling.error[k] / at_ceiling.sampling[k], at_ceiling.coverage[k])
+        (name, relative_error(at_ceiling.error[k], at_ceiling.sampling[k]), at_ceiling.coverage[k])
         for k, name in enumerate(names(public, config.analyses))
         if name not in lost
     ]
     return [
         f"Errors to expect at epsilon {config.ceiling:g}, for {schema.rows} made-up rows; no file was opened.",
         *fewer,
-        *(f"{name}: {factor:.1f} times the sampling error; coverage {coverage:.2f}." for name, factor, coverage in lines),
+        *(f"{name}: {error}; coverage {coverage:.2f}." for name, error, coverage in lines),
         *(f"{name}: lost, because {reason}." for name, reason in lost.items()),
         f"Each pair keeps {SHAPE if knots_for(public, way.rows, way.epsilon) else CORRELATION}.",
         f"The share of a bin or category, from the noise alone: {share:.4f} (standard deviation, the largest of the columns).",
@@ -148,6 +148,11 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
             for pair, error in sorted(correlations.items(), key=lambda item: -item[1])
         ),
     ]
+
+
+def relative_error(error: float, sampling: float) -> str:
+    """Describe an error relative to that of the file, which is 0 for a quantile where many rows have the same value."""
+    return f"{error / sampling:.1f} times the sampling error" if sampling else f"error {error:.3g}, without a sampling error"
 
 
 def correlation_error(error: float) -> str:
@@ -193,6 +198,8 @@ def _picture(analyses: Sequence[tuple[int, str]], results: Sequence[Predicted]) 
     axes = figure.subplots()
     epsilons, marks = [result.epsilon for result in results], "osv^Dx+P*<>"
     for k, name in analyses:
+        if not all(result.sampling[k] for result in results):
+            continue
         errors = [np.hypot(result.error[k], result.bias[k]) / result.sampling[k] for result in results]
         axes.plot(epsilons, errors, marker=marks[k % len(marks)], label=name)
     axes.axhline(1, color="black", linestyle="--", label="sampling error of the file")
@@ -202,5 +209,5 @@ def _picture(analyses: Sequence[tuple[int, str]], results: Sequence[Predicted]) 
     figure.legend(loc="outside right upper", fontsize="small")
     file = io.BytesIO()
     figure.savefig(file, dpi=110, metadata={"Software": None})
-    text = "Error of each analysis against epsilon, in sampling errors of the file; the numbers are in the table."
+    text = "Error of each analysis that has a sampling error against epsilon, in these errors; the numbers are in the table."
     return f'<img alt="{escape(text)}" src="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}">'
