@@ -41,6 +41,8 @@ def _printable(text: str) -> str:
     Raises:
         ValueError: it contains a line break or another control character.
     """
+    if text.isprintable():
+        return text
     if not all(character.isprintable() or unicodedata.category(character) == "Zs" or character in JOINERS for character in text):
         raise ValueError("Input should contain no line break and no other control character")
     return text
