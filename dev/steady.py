@@ -61,7 +61,7 @@ def verdicts_of_run(plan: Plan, results: Path, drawings: int = DRAWINGS, times: 
 
 
 def _judged(paper: Paper, results: Path) -> tuple[list[Claim], dict[tuple[str, str], pd.DataFrame]]:
-    """Read the tables of a paper, and select the claims whose tables exist."""
+    """Read the tables of a paper, and select the claims whose tables exist; a claim has no scenario if its data are missing."""
     paths: dict[tuple[str, str], Path] = {
         (scenario.id, claim.estimate.table): results / scenario.id / f"{claim.estimate.table}.csv"
         for claim in paper.claims
@@ -69,7 +69,9 @@ def _judged(paper: Paper, results: Path) -> tuple[list[Claim], dict[tuple[str, s
     }
     tables = {key: read_table(path) for key, path in paths.items() if path.exists()}
     claims = [
-        claim for claim in paper.claims if all((scenario.id, claim.estimate.table) in tables for scenario in claim.scenarios)
+        claim
+        for claim in paper.claims
+        if claim.scenarios and all((scenario.id, claim.estimate.table) in tables for scenario in claim.scenarios)
     ]
     return claims, tables
 

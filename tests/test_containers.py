@@ -49,7 +49,8 @@ def test_what_is_copied_and_run_plans_the_whole_workflow(recipe, tmp_path):
         command = ["sh", "-ec", "\n".join(section("runscript")), "formalsynth"]
     command = [part.replace(HOME, f"{image}/") for part in command] + ["--cores", "1", "--dry-run"]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = os.environ | {"PATH": path, "PYTHONPATH": str(image / "workflow" / "lib")}
+    libraries = os.pathsep.join(filter(None, [str(image / "workflow" / "lib"), os.environ.get("PYTHONPATH")]))  # of the stand-in
+    environment = os.environ | {"PATH": path, "PYTHONPATH": libraries}
     done = subprocess.run(command, cwd=study, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "This was a dry-run" in done.stdout + done.stderr

@@ -1,5 +1,3 @@
-import os
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -17,13 +15,6 @@ from formalsynth.papers.reps.tables import Table, encode, split_table
 
 def streams_of(seed: int) -> Streams:
     return lambda stage: np.random.default_rng([seed, *stage.encode()])
-
-
-def needs(*files: str) -> pytest.MarkDecorator:
-    """Skip, by name, what real data files that are not here would be read by."""
-    folder = os.environ.get("FORMALSYNTH_DATA", "resources")
-    absent = [file for file in files if not (Path(folder) / file).is_file()]
-    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} not in {folder} (FORMALSYNTH_DATA)")
 
 
 def frame_of(table: Table) -> pd.DataFrame:

@@ -19,8 +19,9 @@ from formalsynth.papers.reps.datasets import (
 from formalsynth.papers.reps.files import GERMAN_COLUMNS, NEEDED, read_columns
 from formalsynth.papers.reps.settings import DatasetName
 from formalsynth.papers.reps.tables import table_of
+from real_data import needs
 
-from .conftest import frame_of, needs
+from .conftest import frame_of
 
 GERMAN_ROW = "A11 6 A34 A43 1169 A65 A75 4 A93 A101 4 A121 67 A143 A152 2 A173 1 A192 A201 1"
 

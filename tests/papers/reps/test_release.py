@@ -6,8 +6,9 @@ from formalsynth.papers.reps.prepare import load_split, prepare
 from formalsynth.papers.reps.release import Replicate, budget_of, release
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.weighting import removal_weights
+from real_data import needs
 
-from .conftest import needs, streams_of, tstr
+from .conftest import streams_of, tstr
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
