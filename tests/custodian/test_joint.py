@@ -74,6 +74,20 @@ def test_a_chain_of_strong_relations_is_kept_and_the_ends_are_independent_given_
         assert np.bincount(drawn[name]) / 20_000 == pytest.approx(np.full(12, 1 / 12), abs=0.02)
 
 
+def test_weights_of_combinations_are_those_of_their_rows():
+    """Many rows have few combinations, whose weights are computed once; rows in small parts have weights of their own."""
+    levels = normal_levels(np.array([[1, 0.7, 0.5], [0.7, 1, 0.2], [0.5, 0.2, 1]]), number=3000, bins=5)
+    variables = [a_variable(name, np.full(5, 0.2), ordered) for name, ordered in (("a", True), ("b", True), ("c", False))]
+    joint = fitted(variables, sums_of(variables, levels, [(0, 1), (0, 2)]))
+    places = dict(zip("abc", levels.T, strict=True))
+    together, index = joint.weights("a", places)
+    assert together.shape == (5, 25)
+    parts = [joint.weights("a", {name: place[k : k + 40] for name, place in places.items()}) for k in range(0, 3000, 40)]
+    assert {of_part for _, of_part in parts} == {None}
+    assert together[:, index] == pytest.approx(np.hstack([part for part, _ in parts]), rel=1e-4)
+    assert np.ptp(together, axis=1).min() > 0.1
+
+
 def test_a_table_of_categories_is_given_back_and_another_column_stays():
     status, role = (a_variable(name, TABLE.sum(axis=axis), False) for name, axis in (("status", 1), ("role", 0)))
     age = a_variable("age", np.full(10, 0.1), True)

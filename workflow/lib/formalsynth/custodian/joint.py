@@ -75,15 +75,18 @@ class Term:
         table = weights.reshape(len(self.first.values), len(self.second.values))
         return np.asarray((self.first.values.T @ table @ self.second.values).ravel())
 
-    def given(self, column: str, places: Places, strengths: Array) -> tuple[Single, Single]:
-        """Return functions (levels, k) of the levels of a column, and their factors (k, n), given the levels of the other one."""
+    def given(self, column: str, strengths: Array) -> tuple[Single, Single, Function]:
+        """Describe how the levels of a column depend on those of the other one.
+
+        Returns:
+            Functions (levels, k) of the levels, their factors (k, codes) for each code of the other column, and its function.
+        """
         matrix = self._matrix(strengths)
         if column == self.first.column:
             own, factors, other = self.first, self.second.values @ matrix.T, self.second
         else:
             own, factors, other = self.second, self.first.values @ matrix, self.first
-        single = np.ascontiguousarray(factors.T, dtype=np.float32)
-        return own.values[own.codes].astype(np.float32), single.take(other.codes[places[other.column]], axis=1)
+        return own.values[own.codes].astype(np.float32), np.ascontiguousarray(factors.T, dtype=np.float32), other
 
     @property
     def hats(self) -> bool:
@@ -209,7 +212,7 @@ class Joint:
     strengths: tuple[Array, ...]
     """Strengths of the products of each term."""
     pool: Places
-    """Levels of rows with this distribution, from which drawn rows start; empty without terms."""
+    """Levels of rows with this distribution, from which drawn rows start, of the columns of the terms."""
 
     def drawn(self, number: int, generator: np.random.Generator, sample: bool = False) -> Places:
         """Draw the levels (number,) of each column.
@@ -225,41 +228,58 @@ class Joint:
         return places if sample else raked(places, self.shares, generator)
 
     def _block(self, number: int, generator: np.random.Generator) -> Places:
-        if not self.terms:
-            return {column: generator.choice(len(share), number, p=share) for column, share in self.shares.items()}
-        index = generator.permutation(np.resize(np.arange(len(next(iter(self.pool.values())))), number))
-        return self.moved({column: place[index] for column, place in self.pool.items()}, generator).pool
+        others = {column: share for column, share in self.shares.items() if column not in self.pool}
+        places = {column: generator.choice(len(share), number, p=share) for column, share in others.items()}
+        if self.terms:
+            index = generator.permutation(np.resize(np.arange(len(next(iter(self.pool.values())))), number))
+            places |= self.moved({column: place[index] for column, place in self.pool.items()}, generator).pool
+        return places
 
     def moved(self, pool: Places, generator: np.random.Generator) -> Joint:
-        """Move rows by Gibbs sampling, and correct the fields so that each column has its shares."""
+        """Move rows by Gibbs sampling, and correct the fields so that each column of the pool has its shares."""
         fields, places = dict(self.fields), dict(pool)
         for _ in range(SWEEPS):
-            for column, share in self.shares.items():
-                weights = replace(self, fields=fields).weights(column, places)
-                mean = weights @ (1 / weights.sum(axis=0)) / weights.shape[1]
+            for column in pool:
+                share = self.shares[column]
+                weights, index = replace(self, fields=fields).weights(column, places)
+                rows = np.float32(1) if index is None else np.bincount(index, minlength=weights.shape[1]).astype(np.float32)
+                mean = weights @ (rows / weights.sum(axis=0)) / len(places[column])
                 factor = np.maximum(share, LEAST) / np.maximum(mean, LEAST)
                 fields[column] = fields[column] + np.log(factor)
-                places[column] = _chosen(weights * factor[:, None].astype(np.float32), generator)
+                places[column] = _chosen(weights * factor[:, None].astype(np.float32), index, generator)
         return replace(self, fields=fields, pool=places)
 
-    def weights(self, column: str, places: Places) -> Single:
-        """Compute weights (levels, n) of the levels of a column, given the others."""
-        pairs = zip(self.terms, self.strengths, strict=True)
+    def weights(self, column: str, places: Places) -> tuple[Single, Integers | None]:
+        """Compute weights of the levels of a column of a term, given the others.
+
+        Returns:
+            Weights (levels, c) for each combination of the others' values, and the combination (n,) of each row; or weights
+            (levels, n) for each row and None, if there are hardly fewer combinations than rows.
+        """
         given = [
-            term.given(column, places, strengths)
-            for term, strengths in pairs
+            term.given(column, strengths)
+            for term, strengths in zip(self.terms, self.strengths, strict=True)
             if column in (term.first.column, term.second.column)
         ]
-        field = self.fields[column][:, None].astype(np.float32)
-        if given:
-            functions, factors = zip(*given, strict=True)
-            exponents: Single = np.hstack(functions) @ np.vstack(factors)
-            exponents += field
-        else:
-            exponents = np.repeat(field, len(places[column]), axis=1)
+        functions, factors, others = zip(*given, strict=True)
+        codes, index = _combined(others, places)
+        exponents: Single = np.hstack(functions) @ np.vstack(
+            [factor.take(code, axis=1) for factor, code in zip(factors, codes, strict=True)]
+        )
+        exponents += self.fields[column][:, None].astype(np.float32)
         exponents -= exponents.max(axis=0)
         np.exp(exponents, out=exponents)
-        return exponents
+        return exponents, index
+
+
+def _combined(functions: Sequence[Function], places: Places) -> tuple[Sequence[Integers], Integers | None]:
+    """Return the codes of functions in each combination, and the combination (n,) of each row; or the codes (n,) and None."""
+    codes = tuple(function.codes[places[function.column]] for function in functions)
+    sizes = tuple(len(function.values) for function in functions)
+    number = math.prod(sizes)
+    if 2 * number > len(codes[0]):
+        return codes, None
+    return np.unravel_index(np.arange(number), sizes), np.ravel_multi_index(codes, sizes)
 
 
 def raked(places: Places, shares: Mapping[str, Array], generator: np.random.Generator) -> Places:
@@ -303,7 +323,8 @@ def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float
         return Joint(shares, fields, (), (), {})
     generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
     number, penalized = (int(max(min(of_file / 2, most), POOL)) for of_file in (rows, released or rows))
-    pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items()}
+    paired = {function.column for term in terms for function in (term.first, term.second)}
+    pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items() if column in paired}
     joint = Joint(shares, fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
     margins = _margins([target.of_pair for target in targets])
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
@@ -440,13 +461,14 @@ class _Fit:
         return np.asarray(solution.x) * scale
 
 
-def _chosen(weights: Single, generator: np.random.Generator) -> Integers:
-    """Draw a level (n,) for each row, from the weights (levels, n)."""
+def _chosen(weights: Single, index: Integers | None, generator: np.random.Generator) -> Integers:
+    """Draw a level (n,) for each row, from what :meth:`Joint.weights` returns."""
     edges = weights
     for below, level in itertools.pairwise(edges):  # several times faster than cumsum along this axis
         level += below
-    points = generator.random(weights.shape[1], dtype=np.float32) * edges[-1]
-    return np.asarray((edges[:-1] <= points).sum(axis=0, dtype=np.min_scalar_type(len(edges))), dtype=np.int64)
+    of_rows = edges if index is None else edges.take(index, axis=1)
+    points = generator.random(of_rows.shape[1], dtype=np.float32) * of_rows[-1]
+    return np.asarray((of_rows[:-1] <= points).sum(axis=0, dtype=np.min_scalar_type(len(edges))), dtype=np.int64)
 
 
 def shrunk(values: Array, errors: Array) -> tuple[Array, Array]:
