@@ -12,7 +12,7 @@ COMMANDS = [
     # what --config gives
     (["--config", "scale=huge"], "--config: scale: given 'huge'; allowed: paper, smoke"),
     (["--config", "scale="], "--config: scale: given None; Input should be a valid string"),
-    (["--config", "papers=range"], "--config: papers: given 'range'; Input should be a valid list"),
+    (["--config", "papers=range"], "--config: papers: given 'range'; Input should be a valid list, such as [range]"),
     (["--config", "papers=[rnage]"], "--config: papers: given 'rnage'; allowed: "),
     (["--config", "batch_size=0"], "--config: batch_size: given 0; Input should be greater than or equal to 1"),
     (["--config", "bach_size=7"], "--config: bach_size: given 7; Extra inputs are not permitted; allowed keys: scale"),

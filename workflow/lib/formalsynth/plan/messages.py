@@ -193,6 +193,8 @@ def _allowed(model: type[BaseModel], error: Mapping[str, Any]) -> str:
         return sentence + meant(error["input"], re.findall(r"'([^']*)'", sentence))
     if kind == "string_type" and isinstance(error["input"], bool | int | float | date):
         sentence += ", in quotes: without them YAML reads it as another value"
+    if kind == "list_type" and isinstance(error["input"], str | int | float):
+        sentence += f", such as [{cut(error['input'], LONGEST)}]"
     if kind == "extra_forbidden":
         sentence += f"; {allowed_keys(model, location[:-1])}"
     if kind in ("extra_forbidden", UNKNOWN_KEY):
