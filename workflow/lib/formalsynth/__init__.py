@@ -3,4 +3,4 @@
 Nothing in this package knows Snakemake; the scripts in ``workflow/scripts`` map paths to the functions here.
 """
 
-__version__ = "0.12.2"
+__version__ = "0.13.0"
