@@ -55,8 +55,13 @@ def is_stand_in(folder):
     return (Path(folder) / "sitecustomize.py").exists()
 
 
+def python_path(folder):
+    """The search path of a process, with a folder before what is there: a process without that refuses the file."""
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 def accept(folder):
     """Take the file for the published one, here and in every process that is started from here."""
     os.environ["FORMALSYNTH_DATA"] = str(folder)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    os.environ["PYTHONPATH"] = python_path(folder)
     runpy.run_path(str(folder / "sitecustomize.py"))

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from stand_in_data import python_path
 
 REPOSITORY = Path(__file__).parents[1]
 DOCKER = (REPOSITORY / "Dockerfile").read_text()
@@ -49,8 +50,7 @@ def test_what_is_copied_and_run_plans_the_whole_workflow(recipe, tmp_path):
         command = ["sh", "-ec", "\n".join(section("runscript")), "formalsynth"]
     command = [part.replace(HOME, f"{image}/") for part in command] + ["--cores", "1", "--dry-run"]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    libraries = os.pathsep.join(filter(None, [str(image / "workflow" / "lib"), os.environ.get("PYTHONPATH")]))  # of the stand-in
-    environment = os.environ | {"PATH": path, "PYTHONPATH": libraries}
+    environment = os.environ | {"PATH": path, "PYTHONPATH": python_path(image / "workflow" / "lib")}
     done = subprocess.run(command, cwd=study, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "This was a dry-run" in done.stdout + done.stderr

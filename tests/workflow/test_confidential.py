@@ -10,6 +10,7 @@ import pytest
 import yaml
 from formalsynth.core.data_files import find
 from runs import FIGURES, RESULTS, SCALE, read_config, write_config
+from stand_in_data import python_path
 
 pytestmark = [pytest.mark.workflow]
 
@@ -39,7 +40,7 @@ def custom(tmp_path):
     others = [f"{path}/sitecustomize.py" for path in paths if path and Path(path, "sitecustomize.py").exists()]
     runs = "".join(f"import runpy\nrunpy.run_path({path!r})\n" for path in others)
     (folder / "sitecustomize.py").write_text(runs + NOT_PUBLISHED)
-    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, paths)])}
+    return {"PYTHONPATH": python_path(folder)}
 
 
 def leave(folder, scenarios):

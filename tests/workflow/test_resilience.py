@@ -34,6 +34,7 @@ from runs import (
     with_programs,
     write_config,
 )
+from stand_in_data import python_path
 
 pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 
@@ -336,7 +337,7 @@ def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_pa
     """The jobs of a killed server end with it and are repeated, each in a process of its own."""
     undisturbed, _ = reference
     expected, generator, ended = results(undisturbed), np.random.default_rng(20261127), 0
-    for lap in range(10):
+    for lap in range(6):
         folder = set_up(every_kind(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
         run = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan))
         waiting(lambda run=run: server_of(run), run)
@@ -478,7 +479,7 @@ def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, 
     shutil.rmtree(folder / ".cmdstan")
     changes = {
         "CMDSTAN": str(cmdstan), "FORMALSYNTH_DATA": str(data), "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": str(code / "workflow" / "lib"), "TMPDIR": str(temporary),
+        "PYTHONPATH": python_path(code / "workflow" / "lib"), "TMPDIR": str(temporary),
     }  # fmt: skip
     run = subprocess.run(
         [python, "-m", "snakemake", "--snakefile", code / "Snakefile", "--directory", folder, "--cores", "2"],
