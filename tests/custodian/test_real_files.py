@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from incomes import declare
+from real_data import needs
 
 REAL = Path(os.environ.get("FORMALSYNTH_DATA", "resources"))
 ADULT_HEADER = (
@@ -98,11 +99,9 @@ FILES = {
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=needs(FILES[name][0])) for name in FILES])
 def test_a_real_file_is_released_by_the_guide(name, tmp_path, monkeypatch, capsys):
     file, header, delimiter, rows, columns, outcome, largest, pairs = FILES[name]
-    if not (REAL / file).is_file():
-        pytest.skip(f"{file} not in {REAL} (FORMALSYNTH_DATA)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     lines = filter(str.strip, (REAL / file).resolve().read_text().splitlines())
