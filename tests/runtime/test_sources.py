@@ -146,7 +146,7 @@ def root(x):
 def digest_of(text, folder, name="code.py"):
     path = folder / name
     path.write_text(text)
-    room._digest.cache_clear()
+    room.look_again()
     return code_digest([path])
 
 
@@ -285,7 +285,7 @@ def test_a_job_refuses_code_that_is_not_that_of_the_plan(tmp_path):
     planned = code_digest([edited, other])
     check_code([edited, other], planned)
     other.write_text("moved = True  # to another commit\n")
-    room._digest.cache_clear()  # a job is another process than the plan
+    room.look_again()  # a job is another process than the plan
     with pytest.raises(RuntimeError, match="were changed after the run started: give the same command again"):
         check_code([edited, other], planned)
 

@@ -13,17 +13,19 @@ from runs import EVERY_KIND, command, environment, prepared, with_programs
 from warm import WarmPython
 
 PREPARED = """
-import atexit, os, sys
+import atexit, os, pkgutil, sys
 import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
-import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.stan.main
+import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.runtime.benchmarks
+import formalsynth.runtime.jobs, formalsynth.runtime.locked, formalsynth.stan.main
 from pathlib import Path
 from formalsynth.plan.model import find_all
 from formalsynth.runtime import job_server
 from formalsynth.runtime.sources import code_digest, sources
 find_all()
+snakemake.cli.get_argument_parser()  # imports its plugins
 config = Path({config!r})
 formalsynth.plan.load.read_plan(formalsynth.plan.load.load_yaml(config / "config.yaml"), config)
-code_digest(sources("formalsynth.steps.run", "formalsynth.steps.study", "formalsynth.contract.program"))
+code_digest(sources(*(info.name for info in pkgutil.walk_packages(formalsynth.__path__, "formalsynth."))))
 server, owner = job_server.JobServer([sys.executable], {imported!r}), os.getpid()
 job_server.JobServer, job_server.FEW_JOBS = lambda *_: server, 0
 atexit.register(lambda close: os.getpid() == owner and close(), server.close)

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import io
 import re
+import sys
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -72,8 +73,30 @@ def check_code(paths: Iterable[str | Path], planned: str) -> None:
         raise RuntimeError("the source files of this job were changed after the run started: give the same command again")
 
 
+def read_loaded_modules() -> None:
+    """Read the files of all modules of the package that are loaded, so that forks of this process need not."""
+    code_digest(sources(*(name for name in list(sys.modules) if _file(name, PACKAGE))))
+
+
+def look_again() -> None:
+    """Search for files again, and read those again that were written since: a fork that becomes a job calls this."""
+    for cached in (_file, _reached, _version):
+        cached.cache_clear()
+
+
 @functools.cache
+def _version(path: Path) -> tuple[int, int, int]:
+    """Return what becomes different when a file is written."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 def _digest(path: Path) -> str:
+    return _digest_of(path, _version(path))
+
+
+@functools.cache
+def _digest_of(path: Path, version: tuple[int, int, int]) -> str:
     content = path.read_bytes()
     with contextlib.suppress(SyntaxError, UnicodeDecodeError, tokenize.TokenError):
         if path.suffix == ".stan":
@@ -110,19 +133,19 @@ def _reached(modules: tuple[str, ...], package: Path) -> tuple[Path, ...]:
         path = _file(name, package)
         if path is not None and name not in reached:
             reached[name] = path
-            waiting += _needed(name, path, package)
+            waiting += _needed(name, path, _version(path))
     compiled = (path.with_suffix(".cpp") for path in reached.values())
     return tuple(sorted([*reached.values(), *(path for path in compiled if path.is_file())]))
 
 
 @functools.cache
-def _needed(module: str, path: Path, package: Path) -> tuple[str, ...]:
-    """Return the modules of the package that a module imports, and the package that contains it."""
+def _needed(module: str, path: Path, version: tuple[int, int, int]) -> tuple[str, ...]:
+    """Return every possible name of a module that a module imports, and the package that contains it."""
     if path.suffix in NEEDED:
         return NEEDED[path.suffix]
     outer = module.rpartition(".")[0]
     names = [outer, *_imported(ast.parse(path.read_text(encoding="utf-8")), module if path.name == "__init__.py" else outer)]
-    return tuple(name for name in dict.fromkeys(names) if _file(name, package))
+    return tuple(dict.fromkeys(names))
 
 
 def _imported(tree: ast.Module, inside: str) -> Iterator[str]:
