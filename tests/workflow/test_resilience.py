@@ -81,14 +81,14 @@ def waiting(condition, process, seconds=120):
 
 
 def test_a_second_run_in_a_folder_is_refused_and_harms_nothing(again, finished, repository, snakemake):
-    busy, go = again / "busy", again / "go"
+    busy, go, table = again / "busy", again / "go", SIMULATION / "replicates.csv"
     before_the_program(again, f"touch {busy}; while [ ! -e {go} ]; do sleep 0.05; done")
-    forget(again, BATCH / "*.*", SIMULATION / "*.csv", FIGURES / "fig01.*", FIGURES / "fig02.*")
-    first = start(again, "--cores", 1, "--", *PART, snakefile=repository / "Snakefile")
+    forget(again, BATCH / "*.*", SIMULATION / "*.csv")
+    first = start(again, "--cores", 1, table, snakefile=repository / "Snakefile")
     try:
         waiting(busy.exists, first)
         locks = sorted((again / ".snakemake" / "locks").iterdir())
-        second = snakemake(again, "--cores", 1, "--", *PART)
+        second = snakemake(again, "--cores", 1, table)
         assert second.returncode != 0
         assert "Directory cannot be locked" in second.stdout
         assert "Traceback (most recent call last)" not in second.stdout
