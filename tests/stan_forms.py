@@ -4,7 +4,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from formalsynth.stan.chain import Lengths, _json, run_chain
+from formalsynth.stan.chain import Lengths, as_json, run_chain
 
 # Each Monte Carlo comparison is at this many standard errors: even 200 of them, two-sided, fail by chance in fewer than one
 # run in 10,000, as 200 * 2 * P(Z > 5.5) < 2e-5.
@@ -32,7 +32,7 @@ def check_same_path(compiled, family, data, rtol=1e-6):
 def check_gradient(executable, data, folder, init=None):
     """The gradient in each unconstrained parameter against finite differences; returns how many there are."""
     for name, values in (("data", data), ("init", init)):
-        (folder / f"{name}.json").write_text(_json(values or {}), encoding="utf-8")
+        (folder / f"{name}.json").write_text(as_json(values or {}), encoding="utf-8")
     start = f"init={folder / 'init.json'}" if init else "init=0.5"
     command = [executable, "diagnose", "test=gradient", "error=1e-4", "random", "seed=5", start]
     command += ["data", f"file={folder / 'data.json'}"]

@@ -1,4 +1,4 @@
-"""Served fits: equal to those of a process each, and replaced by them where the process fails."""
+"""Served fits and evaluations: equal to those of a process each, and replaced by them where the process fails."""
 
 import json
 import os
@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.stan import chain, served
+from formalsynth.stan import chain, generate, served
 from formalsynth.stan.chain import ChainFailed, Lengths, run_chain
+from formalsynth.stan.compile import compile_program
 from formalsynth.stan.served import GREETING, Request, Server, ask, end_all
 from processes import command, is_alive
 
@@ -25,6 +26,51 @@ LINEAR = {"p": 1, "weight_total": 50.0, "theta_hat": [0.5], "inverse_factor": [[
 LINEAR |= {"prior_sd": 100.0, "prior_shape": 0.01, "prior_scale": 0.01}
 START = {"theta": [0.5], "log_sigma": 0.0}
 OLD = "formalsynth.stan.chain._in_own_process"
+EVALUATED = """
+data {
+  int<lower=0> n;
+  vector[n] x;
+  int<lower=0> fault;
+}
+transformed data {
+  real moved = normal_rng(0, 1);
+}
+parameters {
+  simplex[3] share;
+  matrix[2, 3] table;
+  real<lower=0> sigma;
+}
+transformed parameters {
+  real middle = share[1] * table[2, 3] + moved;
+}
+model {
+  if (fault == 1) reject("fault 1");
+  share ~ dirichlet(rep_vector(5, 3));
+  to_vector(table) ~ normal(0, 1);
+  sigma ~ lognormal(0, 0.5);
+  x ~ normal(middle, sigma);
+}
+generated quantities {
+  vector[n] x_rep;
+  real cube[2, n, 3];
+  int whole = poisson_rng(3 * sigma);
+  real none = not_a_number();
+  real endless = negative_infinity();
+  print("printed");
+  if (fault == 2 && sigma > 1) reject("fault 2");
+  for (i in 1:n) {
+    x_rep[i] = normal_rng(middle, sigma);
+    for (j in 1:2) for (k in 1:3) cube[j, i, k] = table[j, k] * x[i];
+  }
+}
+"""
+DATA = {"n": 4, "x": np.array([0.1, -1 / 3, 2e-9, 1e5]), "fault": 0}
+POINT = {"share": np.array([0.2, 0.3, 0.5]), "table": np.arange(6).reshape(2, 3) / 7, "sigma": np.float64(1.3)}
+DRAWS = {
+    "share": np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]),
+    "table": np.arange(12).reshape(2, 2, 3) / 7,
+    "sigma": np.array([0.4, 1.7]),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +83,7 @@ def _ended():
 
 def alone(executable, data, inits, parameters, seed, lengths):
     """Run a chain in a process of its own."""
-    texts = {"data": chain._json(data), "inits": chain._json(inits)}
+    texts = {"data": chain.as_json(data), "inits": chain.as_json(inits)}
     return chain._in_own_process(executable, texts, parameters, seed, lengths)
 
 
@@ -50,12 +96,40 @@ def assert_same(first, second):
 
 @pytest.fixture
 def only_served(monkeypatch):
-    """Fail where a chain is run in a process of its own."""
+    """Fail where a chain or an evaluation is run in a process of its own."""
 
     def refused(*arguments):
         raise AssertionError("a process of its own")
 
     monkeypatch.setattr(OLD, refused)
+    monkeypatch.setattr(generate, "_run", refused)
+
+
+@pytest.fixture(scope="session")
+def evaluated(cmdstan, tmp_path_factory):
+    """A compiled program with variables of all shapes and random numbers in its data and in its generated quantities."""
+    source = tmp_path_factory.mktemp("evaluated") / "evaluated.stan"
+    source.write_text(EVALUATED, encoding="utf-8")
+    compile_program(source, source.with_suffix(""), cmdstan)
+    return source.with_suffix("")
+
+
+def unserved(run, *arguments):
+    """Evaluate in a process of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(generate, "ask", lambda executable, request: None)
+        return run(*arguments)
+
+
+def assert_same_values(first, second):
+    assert list(first) == list(second)
+    for name, values in first.items():
+        np.testing.assert_array_equal(values, second[name], strict=True)
+
+
+def assert_same_points(first, second):
+    assert first.log_density == second.log_density
+    assert_same_values(first.values, second.values)
 
 
 @pytest.mark.stan
@@ -101,6 +175,121 @@ def test_draws_of_shipped_programs_are_those_of_a_process_each(compiled, generat
 
 
 @pytest.mark.stan
+@pytest.mark.parametrize("name", shipped())
+def test_points_of_shipped_programs_are_those_of_a_process_each(compiled, generator, name, request):
+    family = FAMILIES[name]
+    columns = 2 if "regression" in name else 1
+    records = Records(outcomes(generator, name), np.column_stack([np.ones(60), generator.normal(size=60)])[:, :columns])
+    data, executable = family.stan_data(records, generator.uniform(size=60), family.priors), compiled(family.program)
+    parameters = list(family.inits(data))
+    starts = [unserved(generate.start, executable, data, parameters, seed) for seed in (1, 2)]
+    points = [unserved(generate.evaluate, executable, data, start) for start in starts]
+    request.getfixturevalue("only_served")
+    for seed, start, point in zip((1, 2), starts, points, strict=True):
+        assert_same_values(generate.start(executable, data, parameters, seed), start)
+        assert_same_points(generate.evaluate(executable, data, start), point)
+
+
+@pytest.mark.stan
+def test_values_are_those_of_a_process_of_its_own(evaluated, request):
+    """Bit by bit, with random numbers, one evaluation after the other in the same process, and in another order."""
+    seeds = (1, 2, 20260205)
+    starts = {seed: unserved(generate.start, evaluated, DATA, list(POINT), seed) for seed in seeds}
+    points = {seed: unserved(generate.evaluate, evaluated, DATA, POINT, seed) for seed in seeds}
+    generated = {seed: unserved(generate.generate, evaluated, DATA, DRAWS, seed) for seed in seeds}
+    assert generated[1]["cube"].shape == (2, 2, 4, 3)
+    assert not np.array_equal(generated[1]["x_rep"], generated[2]["x_rep"])
+    assert np.ptp([point.values["middle"] for point in points.values()]) > 0
+    request.getfixturevalue("only_served")
+    for seed in (*seeds[::-1], *seeds):
+        assert_same_points(generate.evaluate(evaluated, DATA, POINT, seed), points[seed])
+        assert_same_values(generate.generate(evaluated, DATA, DRAWS, seed), generated[seed])
+        assert_same_values(generate.start(evaluated, DATA, list(POINT), seed), starts[seed])
+    assert len(served._servers) == 1
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("number", [0, 1, 600])
+def test_any_number_of_records_and_draws(evaluated, number, request):
+    data = {"n": number, "x": np.linspace(-1, 1, number), "fault": 0}
+    draws = {name: np.repeat(values, 5, axis=0) for name, values in DRAWS.items()}
+    expected = unserved(generate.generate, evaluated, data, draws, 1), unserved(generate.evaluate, evaluated, data, POINT)
+    assert ("x_rep" in expected[0]) == (number > 0)
+    request.getfixturevalue("only_served")
+    assert_same_values(generate.generate(evaluated, data, draws, 1), expected[0])
+    assert_same_points(generate.evaluate(evaluated, data, POINT), expected[1])
+
+
+@pytest.mark.stan
+def test_an_error_in_generated_quantities_leaves_them_out_of_a_point(evaluated, only_served):
+    point = generate.evaluate(evaluated, DATA | {"fault": 2}, POINT)
+    assert np.isfinite(point.log_density)
+    assert np.isnan(point.values["x_rep"]).all()
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("run", "arguments", "words"),
+    [
+        ("evaluate", (DATA | {"n": 3}, POINT), "mismatch in dimension"),
+        ("evaluate", (DATA | {"x": np.full(4, np.nan)}, POINT), "Random variable\\[1\\] is nan"),
+        ("evaluate", (DATA | {"fault": 1}, POINT), "fault 1"),
+        ("evaluate", (DATA, POINT | {"sigma": -1.0}), "Lower bounded variable is -1"),
+        ("start", (DATA | {"fault": 1}, ("sigma",), 1), "fault 1"),
+        ("generate", (DATA | {"n": 3}, DRAWS, 1), "mismatch in dimension"),
+        ("generate", (DATA | {"fault": 2}, DRAWS, 1), "fault 2"),
+        ("generate", (DATA, DRAWS | {"sigma": np.array([1.0, -2.0])}, 1), "Lower bounded variable is -2"),
+        ("generate", (DATA, DRAWS | {"sigma": np.array([1.0, np.inf])}, 1), "Rate parameter is 0"),
+        ("generate", (DATA, dict(reversed(DRAWS.items())), 1), "Mismatch between model and fitted_parameters"),
+        ("generate", (DATA, {"share": DRAWS["share"]}, 1), "Mismatch between model and fitted_parameters"),
+    ],
+)
+def test_an_evaluation_that_fails_has_the_words_of_a_process_of_its_own(evaluated, run, arguments, words):
+    function = getattr(generate, run)
+    for way in (unserved, lambda function, *arguments: function(*arguments)):
+        with pytest.raises(ChainFailed, match=words):
+            way(function, evaluated, *arguments)
+    (server,) = served._servers.values()
+    assert server.process.poll() is None
+
+
+@pytest.mark.stan
+def test_columns_that_are_not_parameters_are_left_to_cmdstan_which_ignores_them(evaluated):
+    expected = generate.generate(evaluated, DATA, DRAWS, 1)
+    assert_same_values(generate.generate(evaluated, DATA, DRAWS | {"further": np.ones(2)}, 1), expected)
+
+
+@pytest.mark.stan
+def test_a_program_without_generated_quantities_is_an_error(program):
+    with pytest.raises(ChainFailed, match="reported no reason"):
+        generate.generate(program, LINEAR, {name: np.asarray(values)[None] for name, values in START.items()}, 1)
+    (server,) = served._servers.values()
+    assert server.process.poll() is None
+
+
+@pytest.mark.stan
+def test_a_killed_process_is_replaced_for_an_evaluation(evaluated):
+    expected = unserved(generate.generate, evaluated, DATA, DRAWS, 1)
+    for death in range(served.DEATHS):
+        assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
+        (server,) = served._servers.values()
+        server.process.kill()
+        server.process.wait()
+        assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
+        assert list(served._deaths.values()) == [death + 1]
+    assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
+    assert not served._servers
+
+
+@pytest.mark.stan
+def test_no_value_of_an_evaluation_is_in_a_file(evaluated, only_served, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    generate.evaluate(evaluated, DATA, POINT)
+    generate.generate(evaluated, DATA, DRAWS, 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.stan
 def test_nothing_is_in_a_file_or_on_a_command_line(program, only_served, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run_chain(program, LINEAR, START, ("beta",), 1234567, LENGTHS)
@@ -141,7 +330,7 @@ def test_a_process_that_was_killed_is_replaced(program):
     assert not served._servers
 
 
-REQUEST = Request(1, 10, 2, 1, 0.8, 10, ("mu",), "{}", "{}")
+REQUEST = Request("fit", 1, 2, ("mu",), "{}", b"{}", (10, 1, 10, 0.8))
 
 
 @pytest.mark.parametrize(
@@ -152,6 +341,8 @@ REQUEST = Request(1, 10, 2, 1, 0.8, 10, ("mu",), "{}", "{}")
         "draws 2 1\n",
         "draws 3 1 2\nmu" + 24 * "x",
         "draws 2 2 2\nmu" + 32 * "x",
+        "draws 2 1 4\nmu.2" + 16 * "x",
+        "draws 2 1 4\nmu.x" + 16 * "x",
         "draws 2 1 2\nmu" + 15 * "x",
         "draws two 1 2\nmu",
         "draws 2 1 -2\n",
@@ -200,11 +391,11 @@ def test_an_answer_that_is_agreed_is_read(tmp_path):
     )
     program.chmod(0o755)
     answer = ask(program, REQUEST)
-    assert answer.names == ["mu"]
-    assert answer.values.tobytes() == 16 * b"x"
+    assert list(answer) == ["mu"]
+    assert answer["mu"].tobytes() == 16 * b"x"
 
 
-@pytest.mark.parametrize("script", ["exit 1", "echo formalsynth serves 0", "head -c 1000 /dev/zero; sleep 60"])
+@pytest.mark.parametrize("script", ["exit 1", "echo formalsynth serves 1", "head -c 1000 /dev/zero; sleep 60"])
 def test_a_program_that_does_not_serve_is_asked_once(tmp_path, script):
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\necho >> {tmp_path}/calls\n{script}\n")
@@ -223,7 +414,7 @@ def test_a_program_that_is_not_there_is_left_to_cmdstan(tmp_path):
 @pytest.mark.parametrize("busy", [False, True])
 def test_the_process_ends_with_its_parent(program, busy):
     """Between two fits and in the middle of one."""
-    request = Request(1, 10, 10**8, 10, 0.8, 10, ("none",), json.dumps(LINEAR), json.dumps(START))
+    request = Request("fit", 1, 10**8, ("none",), json.dumps(LINEAR), json.dumps(START).encode(), (10, 10, 10, 0.8))
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
@@ -265,7 +456,7 @@ def test_the_program_still_is_cmdstan(program):
 
 
 BUSY = """#!/bin/sh
-echo "formalsynth serves 1"
+echo "formalsynth serves 2"
 i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done
 cat > /dev/null
 """

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.family import StanData
+from formalsynth.stan.columns import by_variable, last_elements, variable_of
 from formalsynth.stan.served import Request, ask
 
 TREE_DEPTH = 10
@@ -97,13 +98,13 @@ def run_chain(
             disk is full, or a limit on file size is too low.
     """
     try:
-        texts = {"data": _json(data), "inits": _json(inits)}
+        texts = {"data": as_json(data), "inits": as_json(inits)}
     except ValueError as error:
         raise ChainFailed(str(error)) from error
-    numbers = (seed, lengths.warmup, lengths.draws, lengths.thin, lengths.adapt_delta, TREE_DEPTH)
-    served = ask(executable, Request(*numbers, (*OF_SAMPLER, *parameters), texts["data"], texts["inits"]))
-    if served is not None and not _lost(served.names, parameters):
-        return _chain(served.names, served.values, parameters)
+    names, settings = (*OF_SAMPLER, *parameters), (lengths.warmup, lengths.thin, TREE_DEPTH, lengths.adapt_delta)
+    served = ask(executable, Request("fit", seed, lengths.draws, names, texts["data"], texts["inits"].encode(), settings))
+    if served is not None and not _lost(served, parameters):
+        return _chain(served, parameters)
     return _in_own_process(executable, texts, parameters, seed, lengths)
 
 
@@ -167,53 +168,36 @@ def read_chain(text: str, parameters: Sequence[str], draws: int) -> Chain:
     if len(lines) != draws + 1:
         raise ValueError(f"it wrote {max(0, len(lines) - 1)} of {draws} draws")
     names = lines[0].split(",")
-    if lost := _lost(names, parameters):
+    if lost := _lost(set(map(variable_of, names)), parameters):
         raise ValueError(f"it has no variable {lost[0]}")
-    kept = [place for place, name in enumerate(names) if _variable(name) in {*OF_SAMPLER, *parameters}]
+    kept = [place for place, name in enumerate(names) if variable_of(name) in {*OF_SAMPLER, *parameters}]
     values = np.loadtxt(lines[1:], delimiter=",", usecols=kept, ndmin=2)
-    return _chain([names[place] for place in kept], values, parameters)
+    return _chain(by_variable(last_elements([names[place] for place in kept]), values), parameters)
 
 
-def _variable(column: str) -> str:
-    return column.partition(".")[0]
+def _lost(variables: Container[str], parameters: Sequence[str]) -> list[str]:
+    """Parameters that are not among these variables."""
+    return [name for name in parameters if name not in variables]
 
 
-def _lost(names: Sequence[str], parameters: Sequence[str]) -> list[str]:
-    """Parameters that have no column among these names."""
-    there = set(map(_variable, names))
-    return [name for name in parameters if name not in there]
+def _chain(values_of: Mapping[str, Array], parameters: Sequence[str]) -> Chain:
+    """Build a chain from the values of variables."""
+    depth, divergent = (values_of[name] for name in OF_SAMPLER)
+    return Chain({name: values_of[name] for name in parameters}, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()))
 
 
-def _chain(names: Sequence[str], values: Array, parameters: Sequence[str]) -> Chain:
-    """Build a chain from columns.
+def as_json(values: StanData, finite: bool = True) -> str:
+    """Format values as JSON.
 
     Args:
-        names: names of the columns, in the order of the program.
-        values: (S, columns) values.
-        parameters: Stan variables to keep.
-    """
-    columns: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        columns.setdefault(_variable(name), []).append(place)
-    depth, divergent = (values[:, columns[name]] for name in OF_SAMPLER)
-    kept = {name: shaped(values[:, columns[name]], names[columns[name][-1]]) for name in parameters}
-    return Chain(kept, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()))
-
-
-def shaped(values: Array, last: str) -> Array:
-    """Reshape values (S, elements), first index fastest, to the shape of a variable with last element ``last``, ``name.i.j``."""
-    shape = [int(index) for index in last.split(".")[1:]]
-    return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))
-
-
-def _json(values: StanData) -> str:
-    """Format values as JSON.
+        values: the values.
+        finite: False to allow values that are not finite.
 
     Raises:
         ValueError: a value is not finite.
     """
     plain = {key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()}
-    return json.dumps(plain, allow_nan=False)
+    return json.dumps(plain, allow_nan=not finite)
 
 
 def require_room(folder: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import tempfile
@@ -14,12 +13,16 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, count
 from formalsynth.core.family import StanData
-from formalsynth.stan.chain import ChainFailed, EndedFromOutside, check_environment, require_room, shaped, started
+from formalsynth.stan.chain import ChainFailed, EndedFromOutside, as_json, check_environment, require_room, started
+from formalsynth.stan.columns import by_variable, last_elements
+from formalsynth.stan.served import Request, ask
 
 SAMPLER = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 """Columns before the parameters in a file of draws."""
 STANDSTILL = "1e-12"
-"""Step size so small that the point does not move; the sampler then reports the log density at its starting point."""
+"""Step size so small that the point does not move; the sampler then reports the log density at its starting point.
+
+``main.cpp`` uses it, too."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ def evaluate(executable: Path, data: StanData, at: StanData, seed: int = 1) -> P
     Raises:
         ChainFailed: the program rejects the data or the point; the message is the program's.
     """
-    return _standing(executable, {"data": data, "inits": at}, seed)
+    return _standing(executable, {"data": _json(data), "inits": _json(at)}, seed)
 
 
 def start(executable: Path, data: StanData, parameters: Sequence[str], seed: int) -> dict[str, Array]:
@@ -59,17 +62,18 @@ def start(executable: Path, data: StanData, parameters: Sequence[str], seed: int
     Raises:
         ChainFailed: the program rejects the data or finds no starting point; the message is the program's.
     """
-    values = _standing(executable, {"data": data}, seed).values
+    values = _standing(executable, {"data": _json(data)}, seed).values
     return {name: values[name] for name in parameters}
 
 
-def _standing(executable: Path, files: Mapping[str, StanData], seed: int) -> Point:
+def _standing(executable: Path, texts: Mapping[str, str], seed: int) -> Point:
     """Point at which a chain starts, obtained from one step that does not move."""
+    request = Request("point", seed, 1, (), texts["data"], texts.get("inits", "{}").encode())
     options = [
         "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
         "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
     ]  # fmt: skip
-    values_of = _run(executable, files, seed, options)
+    values_of = ask(executable, request) or _run(executable, texts, seed, options)
     return Point(float(values_of["lp__"][0]), {name: values[0] for name, values in values_of.items() if not name.endswith("__")})
 
 
@@ -86,7 +90,9 @@ def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[
         ChainFailed: the program rejects the data or the draws; the message is the program's.
         OSError: the environment is the cause: memory or disk space is short, or the program was ended from outside.
     """
-    return _run(executable, {"data": data}, seed, ["method=generate_quantities"], draws)
+    texts, (names, values) = {"data": _json(data)}, _columns(draws)
+    request = Request("generate", seed, len(values), names, texts["data"], values.tobytes(order="F"))
+    return ask(executable, request) or _run(executable, texts, seed, ["method=generate_quantities"], draws)
 
 
 def visited(executable: Path, data: StanData, inits: StanData, seed: int, number: int) -> list[Point]:
@@ -96,7 +102,7 @@ def visited(executable: Path, data: StanData, inits: StanData, seed: int, number
         ChainFailed: the chain did not finish; the message is the program's.
     """
     options = ["method=sample", f"num_samples={number}", "num_warmup=300", "save_warmup=0"]
-    values_of = _run(executable, {"data": data, "inits": inits}, seed, options, rows=number)
+    values_of = _run(executable, {"data": _json(data), "inits": _json(inits)}, seed, options, rows=number)
     names = [name for name in values_of if not name.endswith("__")]
     return [Point(float(values_of["lp__"][k]), {name: values_of[name][k] for name in names}) for k in range(number)]
 
@@ -109,7 +115,7 @@ def gradient_error(executable: Path, data: StanData, at: StanData) -> float:
     """
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         for name, values in {"data": data, "inits": at}.items():
-            Path(folder, f"{name}.json").write_text(json.dumps(values, default=np.ndarray.tolist), encoding="utf-8")
+            Path(folder, f"{name}.json").write_text(_json(values), encoding="utf-8")
         command = [str(executable.absolute()), "data", f"file={folder}/data.json", f"init={folder}/inits.json", "method=diagnose"]
         ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=folder)
     rows = re.findall(r"^\s*\d+\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$", ran.stdout, re.M)
@@ -120,7 +126,7 @@ def gradient_error(executable: Path, data: StanData, at: StanData) -> float:
 
 def _run(
     executable: Path,
-    files: Mapping[str, StanData],
+    texts: Mapping[str, str],
     seed: int,
     options: Sequence[str],
     draws: Draws | None = None,
@@ -128,13 +134,10 @@ def _run(
 ) -> dict[str, Array]:
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         command = [str(executable.absolute()), "id=1", "random", f"seed={seed}", "data", f"file={folder}/data.json"]
-        command += [f"init={folder}/inits.json"] if "inits" in files else []
+        command += [f"init={folder}/inits.json"] if "inits" in texts else []
         command += ["output", f"file={folder}/output.csv", "refresh=0", "sig_figs=17", *options]
-        for name, values in files.items():
-            plain = {
-                key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()
-            }
-            Path(folder, f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
+        for name, text in texts.items():
+            Path(folder, f"{name}.json").write_text(text, encoding="utf-8")
         if draws is not None:
             _write_draws(Path(folder, "draws.csv"), draws)
             command.append(f"fitted_params={folder}/draws.csv")
@@ -153,15 +156,27 @@ def _run(
         return result
 
 
-def _write_draws(path: Path, draws: Draws) -> None:
-    """Write draws as CmdStan does, with all digits."""
-    names, columns = list(SAMPLER), [np.zeros((count(draws), len(SAMPLER)))]
+def _json(values: StanData) -> str:
+    return as_json(values, finite=False)
+
+
+def _columns(draws: Draws) -> tuple[list[str], Array]:
+    """Names of all elements of parameters, and their values (S, elements)."""
+    names, columns = [], []
     for name, values in draws.items():
         # the first index runs fastest
         places = [place[::-1] for place in np.ndindex(values.shape[:0:-1])]
         names += [".".join([name, *(str(index + 1) for index in place)]) for place in places]
         columns.append(values.reshape(len(values), -1, order="F"))
-    np.savetxt(path, np.hstack(columns), fmt="%.17g", delimiter=",", header=",".join(names), comments="")
+    return names, np.hstack(columns, dtype=float)
+
+
+def _write_draws(path: Path, draws: Draws) -> None:
+    """Write draws as CmdStan does, with all digits."""
+    names, values = _columns(draws)
+    header = ",".join([*SAMPLER, *names])
+    values = np.hstack([np.zeros((len(values), len(SAMPLER))), values])
+    np.savetxt(path, values, fmt="%.17g", delimiter=",", header=header, comments="")
 
 
 def _read(path: Path) -> dict[str, Array]:
@@ -173,10 +188,7 @@ def _read(path: Path) -> dict[str, Array]:
     names = header.split(",")
     # pandas takes seconds for a row of 100,000 columns
     values = np.fromstring(",".join(rows), sep=",").reshape(len(rows), len(names))
-    places_of: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        places_of.setdefault(name.partition(".")[0], []).append(place)
-    return {name: shaped(values[:, places], names[places[-1]]) for name, places in places_of.items()}
+    return by_variable(last_elements(names), values)
 
 
 def _complaint(said: str) -> str:

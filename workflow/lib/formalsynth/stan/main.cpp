@@ -1,14 +1,18 @@
-// Main function of compiled Stan programs. With the single argument `serve`, it samples many fits in one process: it reads requests
-// from standard input and writes answers to standard output. With any other arguments, it is CmdStan. It samples as CmdStan does
-// with `sample algorithm=hmc engine=nuts metric=dense_e id=1`, and rounds draws to the 14 digits that `sig_figs=14` writes, so the
-// draws are identical, bit for bit. `served.py` is the other end.
+// Main function of compiled Stan programs. With the single argument `serve`, it answers many requests in one process: it reads
+// requests from standard input and writes answers to standard output. With any other arguments, it is CmdStan. Answers are those
+// of CmdStan with `id=1`, bit for bit, because the same functions compute them. `served.py` is the other end.
 //
-// Request: a line with the seed, the numbers of warm-up iterations and of draws, the thinning, the target acceptance rate, the tree
-// depth, and the lengths of three texts in bytes; then these texts: the variables to keep, and as JSON the data and the starting
-// point.
-// Answer: a line with the number of draws, the number of columns, and the length of their names in bytes; then the names, and the
-// values row by row as doubles. If a fit fails in any way, the answer is `failed`, and the caller runs CmdStan, which reports the
-// reason.
+// Request: a line with its kind, the seed, the number of draws, and the lengths of three texts in bytes; then these texts: names,
+// the data as JSON, and the start. Kinds:
+// - `fit`: `sample algorithm=hmc engine=nuts metric=dense_e`. The line also has the number of warm-up iterations, the thinning,
+//   the tree depth and the target acceptance rate. The names are the variables to keep, and the start is a point as JSON. Draws
+//   are rounded to the 14 digits that `sig_figs=14` writes.
+// - `point`: `sample algorithm=hmc engine=static`, with steps that do not move. The start is a point as JSON; there are no names.
+// - `generate`: `generate_quantities`. The names are those of all elements of the parameters, and the start is their draws,
+//   column by column as doubles.
+// Answer: a line with the number of draws, the number of columns, and the length of names in bytes; then, for each variable, the
+// name of its last element, which contains its sizes, and the values row by row as doubles. If a request fails in any way, the
+// answer is `failed`, and the caller runs CmdStan, which reports the reason.
 #include <stan/model/gradient.hpp>
 #include <stan/model/model_base.hpp>
 #include <sstream>
@@ -50,8 +54,10 @@ void gradient<model_base>(const model_base& model, const Eigen::Matrix<double, E
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -65,6 +71,7 @@ using stan::json::json_data;
 using cmdstan::json::json_data;
 #endif
 
+const double STANDSTILL = 1e-12;  // step size and integration time
 const int DIGITS = 14;
 // Powers of ten that a double represents exactly.
 const double TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -96,26 +103,31 @@ double rounded(double value) {
   return std::copysign((below + up) / TEN[places], value);
 }
 
-// Draws of the variables to keep, in memory.
+std::string variable(const std::string& name) { return name.substr(0, name.find('.')); }
+
+// Draws in memory: those of the variables to keep, rounded; if no variables are given, those of all variables, not rounded.
 class kept_draws : public stan::callbacks::writer {
  public:
   using stan::callbacks::writer::operator();
 
-  explicit kept_draws(const std::set<std::string>& wanted) : wanted_(wanted) {}
+  explicit kept_draws(const std::vector<std::string>& wanted) : wanted_(wanted.begin(), wanted.end()) {}
 
   void operator()(const std::vector<std::string>& names) {
     for (size_t place = 0; place < names.size(); ++place)
-      if (wanted_.count(names[place].substr(0, names[place].find('.')))) {
+      if (wanted_.empty() || wanted_.count(variable(names[place]))) {
         places_.push_back(place);
-        names_ += (names_.empty() ? "" : ",") + names[place];
+        if (place + 1 == names.size() || variable(names[place + 1]) != variable(names[place]))
+          names_ += (names_.empty() ? "" : ",") + names[place];
       }
   }
 
   void operator()(const std::vector<double>& state) {
     for (size_t place : places_)
-      values_.push_back(rounded(state.at(place)));
+      values_.push_back(wanted_.empty() ? state.at(place) : rounded(state.at(place)));
     ++draws_;
   }
+
+  size_t number() const { return draws_; }
 
   void send(std::FILE* out) const {
     std::fprintf(out, "draws %zu %zu %zu\n", draws_, places_.size(), names_.size());
@@ -147,10 +159,11 @@ class end_with_parent : public stan::callbacks::interrupt {
 };
 
 struct request {
+  std::string kind;
   unsigned int seed;
-  int warmup, draws, thin, depth;
+  int draws, warmup, thin, depth;
   double delta;
-  std::string wanted, data, inits;
+  std::string names, data, start;
 };
 
 // Read a request from standard input; return false at the end of the input or if the request is incomplete.
@@ -160,10 +173,11 @@ bool read(request& asked) {
   if (!std::getline(std::cin, line))
     return false;
   std::istringstream words(line);
-  if (!(words >> asked.seed >> asked.warmup >> asked.draws >> asked.thin >> asked.delta >> asked.depth >> sizes[0] >> sizes[1]
-        >> sizes[2]))
+  if (!(words >> asked.kind >> asked.seed >> asked.draws >> sizes[0] >> sizes[1] >> sizes[2]))
     return false;
-  std::string* texts[] = {&asked.wanted, &asked.data, &asked.inits};
+  if (asked.kind == "fit" && !(words >> asked.warmup >> asked.thin >> asked.depth >> asked.delta))
+    return false;
+  std::string* texts[] = {&asked.names, &asked.data, &asked.start};
   for (int k = 0; k < 3; ++k) {
     texts[k]->resize(sizes[k]);
     if (!std::cin.read(&(*texts[k])[0], sizes[k]))
@@ -172,22 +186,50 @@ bool read(request& asked) {
   return true;
 }
 
-// Run a fit; return true if it ended without an error. CmdStan continues after some errors that a separate process would report.
-bool sample(const request& asked, kept_draws& draws) {
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
+
+int sample(stan::model::model_base& model, const request& asked, stan::callbacks::logger& logger, kept_draws& draws) {
+  std::istringstream text(asked.start);
+  json_data start(text);
+  end_with_parent interrupt;
+  stan::callbacks::writer none;
+  if (asked.kind == "point")
+    return stan::services::sample::hmc_static_diag_e(model, start, asked.seed, 1, 2.0, 0, asked.draws, 1, false, 0, STANDSTILL,
+                                                     0.0, STANDSTILL, interrupt, logger, none, draws, none);
+  return stan::services::sample::hmc_nuts_dense_e_adapt(
+      model, start, asked.seed, 1, 2.0, asked.warmup, asked.draws * asked.thin, asked.thin, false, 0, 1.0, 0.0, asked.depth,
+      asked.delta, 0.05, 0.75, 10.0, 75, 50, 25, interrupt, logger, none, draws, none);
+}
+
+int generate(stan::model::model_base& model, const request& asked, stan::callbacks::logger& logger, kept_draws& draws) {
+  std::vector<std::string> names;
+  model.constrained_param_names(names, false, false);
+  Eigen::MatrixXd start(asked.draws, names.size());
+  if (names != words_of(asked.names) || asked.start.size() != sizeof(double) * start.size())
+    return stan::services::error_codes::DATAERR;
+  std::memcpy(start.data(), asked.start.data(), asked.start.size());
+  if (!start.allFinite())  // CmdStan does not read these
+    return stan::services::error_codes::DATAERR;
+  end_with_parent interrupt;
+  return stan::services::standalone_generate(model, start, asked.seed, interrupt, logger, draws);
+}
+
+// Compute what a request asks for; return true if it ended without an error. CmdStan continues after some errors that a separate
+// process would report.
+bool compute(const request& asked, kept_draws& draws) {
   std::ostringstream said;
-  std::istringstream data_text(asked.data), init_text(asked.inits);
+  std::istringstream text(asked.data);
   try {
-    json_data data(data_text), inits(init_text);
+    json_data data(text);
     std::unique_ptr<stan::model::model_base> model(&new_model(data, asked.seed, &said));
     if (model->num_params_r() == 0)
       return false;
-    end_with_parent interrupt;
     stan::callbacks::stream_logger logger(said, said, said, said, said);
-    stan::callbacks::writer none;
-    const int code = stan::services::sample::hmc_nuts_dense_e_adapt(
-        *model, inits, asked.seed, 1, 2.0, asked.warmup, asked.draws * asked.thin, asked.thin, false, 0, 1.0, 0.0, asked.depth,
-        asked.delta, 0.05, 0.75, 10.0, 75, 50, 25, interrupt, logger, none, draws, none);
-    return code == 0 && said.str().find("bad_alloc") == std::string::npos;
+    const int code = (asked.kind == "generate" ? generate : sample)(*model, asked, logger, draws);
+    return code == 0 && draws.number() == static_cast<size_t>(asked.draws) && said.str().find("bad_alloc") == std::string::npos;
   } catch (const std::exception&) {
     return false;
   }
@@ -200,16 +242,12 @@ int serve() {
   if (!out || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
     return 1;
   stan::math::init_threadpool_tbb();
-  std::fputs("formalsynth serves 1\n", out);
+  std::fputs("formalsynth serves 2\n", out);
   std::fflush(out);
   request asked;
   while (read(asked)) {
-    std::istringstream names(asked.wanted);
-    std::set<std::string> wanted;
-    for (std::string name; names >> name;)
-      wanted.insert(name);
-    kept_draws draws(wanted);
-    if (sample(asked, draws))
+    kept_draws draws(asked.kind == "fit" ? words_of(asked.names) : std::vector<std::string>());
+    if (compute(asked, draws))
       draws.send(out);
     else
       std::fputs("failed\n", out);

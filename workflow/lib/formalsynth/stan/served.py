@@ -1,8 +1,8 @@
-"""Served fits: a compiled program samples many fits in one process, which ends with this one.
+"""Served requests: a compiled program samples fits and evaluates points in one process, which ends with this one.
 
 Requests and answers go through pipes: no data are written to a file or a command line, and draws come back as doubles.
-``main.cpp`` is the other end. After any error there is no answer: :mod:`formalsynth.stan.chain` then runs CmdStan for this fit
-only, with the same draws or the same message.
+``main.cpp`` is the other end. After any error there is no answer: :mod:`formalsynth.stan.chain` and
+:mod:`formalsynth.stan.generate` then run CmdStan for this request only, with the same values or the same message.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
+from formalsynth.stan.columns import by_variable, size_of
 
-GREETING = b"formalsynth serves 1\n"
+GREETING = b"formalsynth serves 2\n"
 """First line of a program that serves; its number changes with the format of requests and answers."""
 LONGEST_LINE = 200
 WAIT_SECONDS = 60
@@ -32,9 +33,9 @@ WAIT_SECONDS = 60
 END_SECONDS = 5
 """Longest wait for the end of a process that has no more work."""
 DEATHS = 3
-"""Number of times that a program may die; from then on, it is started separately for each fit."""
+"""Number of times that a program may die; from then on, it is started separately for each request."""
 MOST = 8
-"""Largest number of programs kept running between fits."""
+"""Largest number of programs kept running between requests."""
 
 log = logging.getLogger("cmdstan")
 
@@ -45,37 +46,26 @@ class NotServed(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """Request for a chain."""
+    """Request for draws; ``main.cpp`` describes its kinds."""
 
+    kind: Literal["fit", "point", "generate"]
     seed: int
-    warmup: int
     draws: int
-    thin: int
-    delta: float
-    depth: int
-    wanted: Sequence[str]
-    """Names of variables and of sampler columns."""
+    names: Sequence[str]
     data: str
-    inits: str
+    start: bytes
+    settings: Sequence[float] = ()
+    """Number of warm-up iterations, thinning, tree depth and target acceptance rate of a fit."""
 
     def content(self) -> bytes:
         """Format the request as bytes, as ``main.cpp`` reads them."""
-        texts = [text.encode() for text in (" ".join(self.wanted), self.data, self.inits)]
-        numbers = [self.seed, self.warmup, self.draws, self.thin, self.delta, self.depth, *map(len, texts)]
-        return b"".join([" ".join(map(repr, numbers)).encode(), b"\n", *texts])
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of a chain."""
-
-    names: list[str]
-    values: Array
-    """(S, columns) values."""
+        texts = [" ".join(self.names).encode(), self.data.encode(), self.start]
+        numbers = [self.seed, self.draws, *map(len, texts), *self.settings]
+        return b"".join([" ".join([self.kind, *map(str, numbers)]).encode(), b"\n", *texts])
 
 
 class Server:
-    """Process of one program that serves fits."""
+    """Process of one program that answers requests."""
 
     def __init__(self, executable: Path) -> None:
         """Start the program.
@@ -96,8 +86,8 @@ class Server:
             self.kill()
             raise NotServed
 
-    def ask(self, request: Request) -> Columns | None:
-        """Send a request and read its answer; return None if the fit failed.
+    def ask(self, request: Request) -> dict[str, Array] | None:
+        """Send a request and read its answer, with the draws along the first axis; return None if it failed.
 
         Raises:
             NotServed: the answer is incomplete or breaks the protocol.
@@ -120,7 +110,7 @@ class Server:
                 raise ValueError("a request that is not read")
             rest = rest[os.write(self.to.fileno(), rest) :]
 
-    def _answer(self, draws: int) -> Columns | None:
+    def _answer(self, draws: int) -> dict[str, Array] | None:
         words = self.back.readline(LONGEST_LINE).split()
         if words == [b"failed"]:
             return None
@@ -129,11 +119,10 @@ class Server:
         count, width, length = map(int, words[1:])
         if length < 0:
             raise ValueError("an answer of a negative size")
-        names = self._read(length).decode().split(",")
-        if count != draws or len(names) != width:
+        last = self._read(length).decode().split(",")
+        if count != draws or width != sum(map(size_of, last)):
             raise ValueError("an answer of the wrong size")
-        values = np.frombuffer(self._read(8 * count * width)).reshape(count, width)
-        return Columns(names, values)
+        return by_variable(last, np.frombuffer(self._read(8 * count * width)).reshape(count, width))
 
     def _read(self, length: int) -> bytes:
         content = self.back.read(length)
@@ -165,15 +154,16 @@ _deaths: dict[Key, int] = {}
 _one = threading.Lock()
 
 
-def ask(executable: Path, request: Request) -> Columns | None:
-    """Request a chain from the process of a program, and start the process if there is none yet.
+def ask(executable: Path, request: Request) -> dict[str, Array] | None:
+    """Send a request to the process of a program, and start the process if there is none yet.
 
     Args:
         executable: the compiled program.
-        request: the chain.
+        request: the request.
 
     Returns:
-        Its columns; None if the program does not serve, died or did not sample. CmdStan must then be run for it.
+        Mapping from a variable to its S draws, along the first axis; None if the program does not serve, died or failed.
+        CmdStan must then be run for the request.
     """
     with _one:
         try:
@@ -204,7 +194,7 @@ def _started(executable: Path, key: Key) -> Server:
         return Server(executable)
     except NotServed:
         _deaths[key] = DEATHS
-        log.info("%s does not serve fits: using one process for each fit", executable.name)
+        log.info("%s does not serve requests: using one process for each", executable.name)
         raise
 
 
