@@ -94,9 +94,12 @@ def distinct_rows(rows: Array) -> tuple[Index, Index]:
         first: (u,) position of the first occurrence of each distinct row.
         inverse: (n,) index of each row among the distinct rows.
     """
+    varying = (rows != rows[:1]).any(axis=0)  # the constant of a design does not need to be sorted
+    varying[0] |= not varying.any()
+    rows = rows[:, varying]
     _, first, code = np.unique(rows[:, 0], return_index=True, return_inverse=True, equal_nan=False)
     # Often the first column determines the others; otherwise sort the numbers of each column, which is faster than sorting rows.
-    if not np.array_equal(rows, rows[first[code]]):
+    if rows.shape[1] > 1 and not np.array_equal(rows, rows[first[code]]):
         for column in rows[:, 1:].T:
             values, own = np.unique(column, return_inverse=True, equal_nan=False)
             _, first, code = np.unique(code * len(values) + own, return_index=True, return_inverse=True)
@@ -180,7 +183,8 @@ class Grouped:
         n, k = self.values.shape
         dense = np.zeros((n, self.groups, k))
         dense[np.arange(n), self.group] = self.values
-        return np.hstack([self.common, dense.reshape(n, self.groups * k)]).astype(dtype or float, copy=False)
+        whole = dense.reshape(n, self.groups * k)
+        return (np.hstack([self.common, whole]) if self.common.shape[1] else whole).astype(dtype or float, copy=False)
 
 
 @dataclass(frozen=True)

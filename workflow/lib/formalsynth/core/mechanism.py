@@ -195,6 +195,10 @@ class Mechanism:
         """True if it returns private statistics and a fit to them."""
         return bool(self.program)
 
+    @functools.cached_property
+    def _defaults(self) -> Mapping[str, float]:
+        return defaults(self.parameters)
+
     def claim(self, parameters: Mapping[str, float], neighbours: Neighbours | None = None) -> float | None:
         """Return the epsilon guaranteed for every data set, with delta 0 and exact draws; None if there is no such guarantee.
 
@@ -206,12 +210,12 @@ class Mechanism:
         factors = [self._factor(parameters, relation) for relation in relations]
         if not factors or None in factors:
             return None
-        given = defaults(self.parameters) | dict(parameters)
+        given = {**self._defaults, **parameters}
         return max(factor for factor in factors if factor is not None) * float(given["epsilon"])
 
     def _factor(self, parameters: Mapping[str, float], neighbours: Neighbours) -> float | None:
         factor = self.strict.get(neighbours)
-        return factor(defaults(self.parameters) | dict(parameters)) if callable(factor) else factor
+        return factor({**self._defaults, **parameters}) if callable(factor) else factor
 
     def apply(self, context: Context, parameters: Mapping[str, float]) -> Made:
         """Call the function with its own context, limited to a mechanism's random streams, and check the result.

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -43,16 +44,23 @@ class Bins:
     @property
     def edges(self) -> Array:
         """Bin edges (number + 1,), on the scale of the bins."""
-        low, high = (math.log(end) if self.log else end for end in (self.low, self.high))
-        return np.linspace(low, high, self.number + 1)
+        return _edges(self.low, self.high, self.number, self.log)
 
     def of(self, values: Array) -> Integers:
         """Return the bin (n,) of each value: an edge belongs to the bin above it; NaN belongs to the first bin."""
-        inner = self.edges[1:-1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = np.log(np.maximum(values, 0)) if self.log else values
+        inner, scaled = self.edges[1:-1], values
+        if self.log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scaled = np.log(np.maximum(values, 0))
         place = np.searchsorted(inner, np.where(np.isnan(scaled), -np.inf, scaled), side="right")
         return np.asarray(place, dtype=np.int64)
+
+
+@lru_cache(maxsize=64)
+def _edges(low: float, high: float, number: int, log: bool) -> Array:
+    """Bin edges (number + 1,), computed once: a mechanism declares the same bins for every data set."""
+    low, high = (math.log(end) if log else end for end in (low, high))
+    return np.asarray(read_only(np.linspace(low, high, number + 1)))
 
 
 def declared_bins(given: Mapping[str, float], log: bool, predictors: int) -> tuple[Bins, tuple[Bins, ...]]:
