@@ -13,18 +13,21 @@ posteriors, given the same noisy counts.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
 from formalsynth.contract.noise import noise_replaced
 from formalsynth.contract.proof import card_faults, trials
-from formalsynth.core.arrays import Array, Draws, Records, joined
+from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, count, joined
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.centring import Reference
 from formalsynth.core.family import FAMILIES, Family, log_likelihood
 from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Made, Mechanism
 from formalsynth.core.neighbours import Neighbours
@@ -64,58 +67,74 @@ class Case:
     family: Family
     grid: Grid
     _losses: dict[DataSet, Output] = field(default_factory=dict, repr=False)
+    _columns: dict[Reference | None, dict[int, Array]] = field(default_factory=dict, repr=False)
+    """Log-likelihoods (S,) of records by their position in ``_records``, for each reference."""
 
     def output(self, data: DataSet) -> Output:
         """Distribution of the output on one data set; computed once."""
         if data not in self._losses:
-            self._losses[data] = self._output(self.grid.records.take(np.array(data, dtype=int)))
+            self._losses[data] = self._output(data)
         return self._losses[data]
 
-    def _output(self, records: Records) -> Output:
-        made = self._made(records)
+    @cached_property
+    def _records(self) -> Records:
+        """Records of the grid, and after them those of the large data set."""
+        return self.grid.records if self.grid.large is None else joined(self.grid.records, self.grid.large)
+
+    def _output(self, data: DataSet) -> Output:
+        places = np.array(data, dtype=int)
+        records = self._records.take(places)
+        # the noise of a first stage is never drawn: all its outputs are declared, and the first of them is 0
+        with noise_replaced(None) if self.mechanism.staged else contextlib.nullcontext():
+            made = self._made(records)
         if not isinstance(made, Form):
             chosen = made.selection if isinstance(made, DirectRelease) else None
             return Output(counts=made.counts, selection=chosen)
         if made.counts is None:
-            return Output(self._log_mass(made, records))
-        given = []
-        for noisy in first_outputs(len(made.counts.counts)):
+            return Output(self._log_mass(made, places))
+        given = [self._log_mass(made, places)]
+        for noisy in first_outputs(len(made.counts.counts))[1:]:
             with noise_replaced(noisy):
                 form = self._made(records)
             assert isinstance(form, Form)
-            given.append(self._log_mass(form, records))
+            given.append(self._log_mass(form, places))
         return Output(np.array(given), made.counts)
 
     def _made(self, records: Records) -> Made:
         address = MechanismAddress(root=1, paper=1, scenario=1, n=1, replicate=0)
         return self.mechanism.apply(Context(self.family, records, address), self.parameters)
 
-    def _log_mass(self, made: Form, records: Records) -> Array:
+    def _log_mass(self, made: Form, places: Index) -> Array:
         """Log probabilities (S,) up to a constant."""
         kept = np.flatnonzero(made.weights)  # other records do not enter the likelihood, which may be undefined for them
-        plain = log_likelihood(made.sensitive.of(self.family), records.take(kept), self.grid.thetas)
+        plain = self._log_likelihood(made.sensitive, places[kept].tolist())
         return np.asarray(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
 
-    def ratios(self) -> Iterator[tuple[Neighbours, float]]:
-        """Yield the relation and the largest log ratio of each pair of neighbours, for both directions at once."""
-        places = range(len(self.grid.records))
-        for data in every_data_set(len(self.grid.records), self.grid.sizes):
-            for new in places:
-                yield "add_remove", self.output(data).ratio(self.output(with_record(data, new)))
-            for old, new in itertools.product(dict.fromkeys(data), places):
-                if new > old:
-                    yield "replace", self.output(data).ratio(self.output(with_record(without_record(data, old), new)))
-        if self.grid.large is not None:
-            yield from self._large_ratios(self.grid.large)
+    def _log_likelihood(self, sensitive: Sensitive, places: list[int]) -> Array:
+        """Log-likelihood (S, n) of the records at some places; that of each record is computed once for each reference."""
+        known = self._columns.setdefault(sensitive.reference, {})
+        if fresh := [at for at in dict.fromkeys(places) if at not in known]:
+            values = log_likelihood(sensitive.of(self.family), self._records.take(np.array(fresh)), self.grid.thetas)
+            known.update(zip(fresh, np.ascontiguousarray(values.T), strict=True))
+        return np.array([known[at] for at in places]).reshape(len(places), count(self.grid.thetas)).T
 
-    def _large_ratios(self, large: Records) -> Iterator[tuple[Neighbours, float]]:
-        base = self._output(large)
-        records = self.grid.records
-        sides = [self._output(joined(large, records.take(np.array([k])))) for k in range(len(records))]
-        for side in sides:
-            yield "add_remove", base.ratio(side)
-        for first, second in itertools.combinations(sides, 2):
-            yield "replace", first.ratio(second)
+    def ratios(self) -> Iterator[tuple[Neighbours, Array]]:
+        """Yield each relation with the largest log ratios of pairs of neighbours, each for both directions at once."""
+        data_sets, pairs = neighbours(len(self.grid.records), self.grid.sizes)
+        outputs = [self.output(data) for data in data_sets]
+        for relation, (first, second) in pairs.items():
+            yield relation, largest_ratios(outputs, first, second)
+        if self.grid.large is not None:
+            yield from self._large_ratios(len(self.grid.large))
+
+    def _large_ratios(self, n: int) -> Iterator[tuple[Neighbours, Array]]:
+        m = len(self.grid.records)
+        large = tuple(range(m, m + n))
+        outputs = [self._output(large), *(self._output((*large, k)) for k in range(m))]
+        sides = np.arange(1, m + 1)
+        yield "add_remove", largest_ratios(outputs, np.zeros(m, dtype=int), sides)
+        if m > 1:
+            yield "replace", largest_ratios(outputs, *np.array(list(itertools.combinations(sides, 2))).T)
 
 
 @dataclass(frozen=True)
@@ -127,32 +146,59 @@ class Output:
     counts: Counts | None = None
     selection: Selection | None = None
 
-    @cached_property
-    def log_probability(self) -> Array | None:
-        """Log probabilities (S,) or (K, S)."""
-        if self.log_mass is None:
-            return None
-        relative = self.log_mass - self.log_mass.max(axis=-1, keepdims=True)  # ten times as fast as SciPy's logsumexp
-        return np.asarray(relative - np.log(np.exp(relative).sum(axis=-1, keepdims=True)))
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Shapes and scale of the noise: two outputs that differ in them have no finite ratio."""
+        mass = None if self.log_mass is None else self.log_mass.shape
+        noise = None if self.counts is None else (self.counts.counts.shape, self.counts.scale)
+        return self.selection is None, mass, noise
 
     def ratio(self, other: Output) -> float:
         """Largest absolute log ratio of the probabilities of an output; infinite if one is impossible or undefined."""
-        if self.selection is not None and other.selection is not None:
-            return log_ratio(self.selection, other.selection)
-        mine, its = self.log_probability, other.log_probability
-        if self.counts is None and other.counts is None and mine is not None and its is not None:
-            return _largest(mine, its)
-        ours, theirs = self.counts, other.counts
-        if ours is None or theirs is None or ours.counts.shape != theirs.counts.shape or ours.scale != theirs.scale:
-            return float("inf")
-        after = 0.0 if mine is None or its is None else _largest(mine, its)
-        return float(np.abs(ours.counts - theirs.counts).sum() / ours.scale) + after
+        return float(largest_ratios([self, other], np.array([0]), np.array([1]))[0])
 
 
-def _largest(log_probability: Array, other: Array) -> float:
-    """Largest absolute difference; infinite if a difference is undefined."""
-    largest = float(np.abs(log_probability - other).max())
-    return math.inf if math.isnan(largest) else largest
+def largest_ratios(outputs: Sequence[Output], first: Index, second: Index) -> Array:
+    """Largest absolute log ratio (pairs,) of each pair of outputs; infinite if one is impossible or undefined."""
+    largest = np.full(len(first), math.inf)
+    kinds: dict[tuple[object, ...], list[int]] = {}
+    for at, output in enumerate(outputs):
+        kinds.setdefault(output.kind, []).append(at)
+    place, code = np.empty((2, len(outputs)), dtype=int)
+    for k, members in enumerate(kinds.values()):
+        place[members], code[members] = np.arange(len(members)), k
+    same = code[first] == code[second]
+    for k, members in enumerate(kinds.values()):
+        pairs = np.flatnonzero(same & (code[first] == k))
+        if len(pairs):
+            largest[pairs] = _of_one_kind([outputs[at] for at in members], place[first[pairs]], place[second[pairs]])
+    return np.where(np.isnan(largest), math.inf, largest)
+
+
+def _of_one_kind(outputs: Sequence[Output], first: Index, second: Index) -> Array:
+    """Largest absolute log ratio (pairs,) of each pair of outputs of one kind; NaN if it is undefined."""
+    selections = [output.selection for output in outputs if output.selection is not None]
+    if selections:
+        return np.array([log_ratio(selections[i], selections[j]) for i, j in zip(first, second, strict=True)])
+    masses = [output.log_mass for output in outputs if output.log_mass is not None]
+    noises = [output.counts for output in outputs if output.counts is not None]
+    if not masses and not noises:
+        return np.full(len(first), math.inf)
+    largest = np.zeros(len(first))
+    if noises:
+        counts = np.array([noise.counts for noise in noises])
+        largest += np.abs(counts[first] - counts[second]).sum(axis=1) / noises[0].scale
+    if masses:
+        log_probability = _normalized(np.array(masses)).reshape(len(masses), -1)
+        for part in blocks(len(first), log_probability.shape[1]):
+            largest[part] += np.abs(log_probability[first[part]] - log_probability[second[part]]).max(axis=1)
+    return largest
+
+
+def _normalized(log_mass: Array) -> Array:
+    """Log probabilities (..., S) from those up to a constant."""
+    relative = log_mass - log_mass.max(axis=-1, keepdims=True)  # ten times as fast as SciPy's logsumexp
+    return np.asarray(relative - np.log(np.exp(relative).sum(axis=-1, keepdims=True)))
 
 
 def first_outputs(cells: int) -> list[Array]:
@@ -166,6 +212,25 @@ def every_data_set(values: int, sizes: Iterable[int]) -> Iterator[DataSet]:
     """Yield every multiset of the values with these sizes."""
     for size in sizes:
         yield from itertools.combinations_with_replacement(range(values), size)
+
+
+@lru_cache(maxsize=8)
+def neighbours(values: int, sizes: range) -> tuple[list[DataSet], dict[Neighbours, Index]]:
+    """Find all pairs of neighbours of which the first, or both if one record is replaced, has one of these sizes.
+
+    Returns:
+        data_sets: all data sets of these pairs.
+        pairs: positions (2, pairs) among them of each pair, by relation; relations without pairs are left out.
+    """
+    data_sets = list(every_data_set(values, sorted({*sizes, *(size + 1 for size in sizes)})))
+    at = {data: k for k, data in enumerate(data_sets)}
+    pairs: dict[Neighbours, list[tuple[int, int]]] = {"add_remove": [], "replace": []}
+    for data in every_data_set(values, sizes):
+        pairs["add_remove"] += [(at[data], at[with_record(data, new)]) for new in range(values)]
+        for old in dict.fromkeys(data):
+            rest = without_record(data, old)
+            pairs["replace"] += [(at[data], at[with_record(rest, new)]) for new in range(old + 1, values)]
+    return data_sets, {relation: np.array(positions).T for relation, positions in pairs.items() if positions}
 
 
 def with_record(data: DataSet, new: int) -> DataSet:
@@ -204,8 +269,8 @@ def exact_test(case: Case, family: str = "") -> list[Finding]:
         family: name of the family, to be stored in the findings.
     """
     largest: dict[Neighbours, list[float]] = {}
-    for relation, ratio in case.ratios():
-        largest.setdefault(relation, []).append(ratio)
+    for relation, ratios in case.ratios():
+        largest.setdefault(relation, []).extend(ratios.tolist())
     claims = {relation: case.mechanism.claim(case.parameters, relation) for relation in largest}
     return [
         Finding(case.mechanism.name, family, relation, len(largest[relation]), max(largest[relation]), claim)
@@ -214,6 +279,7 @@ def exact_test(case: Case, family: str = "") -> list[Finding]:
     ]
 
 
+@cache
 def shares_grid() -> Grid:
     """Shares at and near the ends of (0, 1), with parameters of a Beta distribution."""
     x = np.array([0.0, 1e-300, 0.02, 0.5, 1 - 1e-16])
@@ -223,6 +289,7 @@ def shares_grid() -> Grid:
     return Grid(records, {"phi": phi, "lambda": precision}, many)
 
 
+@cache
 def share_regression_grid() -> Grid:
     """Shares with a predictor, some far outside any declared bounds, and parameters of a Beta regression."""
     x, z = (axis.ravel() for axis in np.meshgrid([0.0, 0.3, 1.0], [-1e9, 0.5, 1e9]))

@@ -37,13 +37,13 @@ class NoiseCall:
 
 
 @contextlib.contextmanager
-def noise_replaced(values: Array) -> Iterator[list[NoiseCall]]:
-    """Make all counts return these noisy values (bins,) inside the block; the list collects the calls."""
+def noise_replaced(values: Array | None) -> Iterator[list[NoiseCall]]:
+    """Make all counts return these noisy values (bins,), or zeros, inside the block; the list collects the calls."""
     calls: list[NoiseCall] = []
 
     def replaced(self: Counts, generator: np.random.Generator, runs: int) -> Array:
         calls.append(NoiseCall(self, runs, generator))
-        return np.tile(values[: len(self.counts)], (runs, 1))
+        return np.zeros((runs, len(self.counts))) if values is None else np.tile(values[: len(self.counts)], (runs, 1))
 
     with contextlib.ExitStack() as originals:
         for kind in (LaplaceCounts, DiscreteLaplaceCounts):
