@@ -29,7 +29,7 @@ def test_a_strict_guarantee_has_a_proof_card_and_an_exact_test(name):
 
 
 LONG = {("censored_two_stage", "beta_regression")}
-"""Mechanisms and families whose exact test takes half a minute."""
+"""Mechanisms and families whose exact test takes several seconds."""
 
 
 def slow(long):
@@ -131,7 +131,7 @@ SEARCHED = {
     "scores summed over regions of a predictor",
     "bounds of a predictor from the data",
 }
-"""Violations that are searched for in a large grid, for up to half a minute."""
+"""Violations that are searched for in a large grid, for several seconds."""
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from formalsynth.core.family import Family, log_likelihood
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.tables import has_distribution, is_whole, lowest
 from formalsynth.stan.chain import ChainFailed
-from formalsynth.stan.generate import evaluate, gradient_error, visited
+from formalsynth.stan.generate import Point, evaluate, gradient_error, visited
 from formalsynth.stan.sample import sample
 
 DRAWS = 3
@@ -191,11 +191,16 @@ def _program(fitted: Fitted) -> Iterator[str]:
     data = family.stan_data(records, weights, fitted.priors)
     points = visited(fitted.executable, data, family.inits(data), SEED, POINTS)
     smaller = records.take(np.argsort(records.x, kind="stable")[np.arange(len(records)) // 2])
+
+    @cache
+    def base_at(k: int) -> Point:
+        return evaluate(fitted.executable, data, points[k].values)
+
     others = [(records, 2 * weights), (replace(records, x=records.x[::-1].copy()), weights), (smaller, weights)]
     for other, its_weights in others:
         its_data, differences, largest = family.stan_data(other, its_weights, fitted.priors), [], 1.0
-        for point in points:
-            base, changed = (evaluate(fitted.executable, values, point.values) for values in (data, its_data))
+        for k, point in enumerate(points):
+            base, changed = base_at(k), evaluate(fitted.executable, its_data, point.values)
             draw = {name: np.asarray(base.values[name])[None] for name in family.parameters}
             if any(not np.allclose(base.values[name], changed.values[name], rtol=1e-6) for name in family.parameters):
                 return  # parameters that change with the data cannot be compared this way
