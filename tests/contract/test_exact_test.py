@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from formalsynth.contract.exact_test import Finding, Output, case_of, every_data_set, exact_test, main
+from formalsynth.contract.exact_test import Finding, Output, case_of, every_data_set, exact_test, largest_ratios, main
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.proof import PARTS, card_faults, card_of, trials
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.mechanism import MECHANISMS, LaplaceCounts
 from formalsynth.core.registry import load
 from violations import VIOLATIONS, sample_of, what_finds, wide_case
 
@@ -107,6 +107,15 @@ def test_an_undefined_probability_is_a_violation_wherever_it_is():
         if last in data:
             case._losses[data] = Output(np.full(225, np.nan))
     assert not any(finding.holds for finding in exact_test(case))
+
+
+def test_undefined_counts_are_a_violation_and_other_scales_too():
+    """Whichever of the pairs comes first."""
+    sound, undefined = (Output(counts=LaplaceCounts(np.array([value, 2.0]), 0.5)) for value in (1.0, np.nan))
+    wider = Output(counts=LaplaceCounts(np.array([1.0, 2.0]), 1.0))
+    outputs, more = [sound, undefined, wider, sound], Output(counts=LaplaceCounts(np.array([4.0, 1.0]), 0.5))
+    pairs = np.array([0, 0, 0, 0, 4]), np.array([3, 1, 2, 4, 4])
+    assert largest_ratios([*outputs, more], *pairs).tolist() == [0, np.inf, np.inf, 8, 0]
 
 
 @pytest.mark.parametrize(("name", "value"), [("trials", []), ("card_faults", ["has no card"])])

@@ -13,10 +13,11 @@ ROWS = arrays(float, SHAPES, elements=st.sampled_from([-1.5, -0.0, 0.0, 1.0, 2.0
 WITH_NAN = arrays(float, SHAPES, elements=st.sampled_from([-1.5, 0.0, np.nan]))
 
 
-@given(ROWS, st.booleans())
-def test_distinct_rows_are_those_of_numpy(rows, tells):
-    """Also where the first column tells the others."""
+@given(ROWS, st.booleans(), st.booleans())
+def test_distinct_rows_are_those_of_numpy(rows, tells, constant):
+    """Also where the first column tells the others, or is constant."""
     rows = np.column_stack([rows[:, 0], np.sign(rows[:, 0])]) if tells else rows
+    rows = np.column_stack([np.ones(len(rows)), rows]) if constant else rows
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     np.testing.assert_array_equal(distinct_rows(rows)[0], first)
     np.testing.assert_array_equal(distinct_rows(rows)[1], inverse)
