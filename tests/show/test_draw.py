@@ -1,5 +1,6 @@
 """Drawings: of nothing but their table, the same bytes every time, marked where stand-in data are shown; and kinds of figures."""
 
+import functools
 import pickle
 import subprocess
 import sys
@@ -53,28 +54,42 @@ def text_of(path):
     return "".join(ElementTree.parse(path).getroot().itertext())
 
 
+def formats(entry):
+    """Formats to draw: how a PDF is written does not depend on what is drawn."""
+    return (*DRAWINGS, FOR_PRINT) if entry is KINDS[0] else DRAWINGS
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Function that returns the folder with the drawings of one of the kinds, each drawn once."""
+
+    @functools.cache
+    def drawn_once(place):
+        folder = tmp_path_factory.mktemp("drawn")
+        draw_figure(*drawable(**KINDS[place]), [folder / f"fig.{kind}" for kind in formats(KINDS[place])])
+        return folder
+
+    return lambda entry: drawn_once(KINDS.index(entry))
+
+
 @pytest.mark.parametrize("entry", KINDS)
-def test_a_drawing_is_the_same_bytes_every_time(tmp_path, entry):
-    display, tidy = drawable(**entry)
-    # how a PDF is written does not depend on what is drawn
-    kinds = (*DRAWINGS, FOR_PRINT) if entry is KINDS[0] else DRAWINGS
-    for folder in ("one", "other"):
-        draw_figure(display, tidy, [tmp_path / folder / f"fig.{kind}" for kind in kinds])
+def test_a_drawing_is_the_same_bytes_every_time(tmp_path, drawn, entry):
+    first, kinds = drawn(entry), formats(entry)
+    draw_figure(*drawable(**entry), [tmp_path / f"fig.{kind}" for kind in kinds])
     for kind in kinds:
-        assert (tmp_path / "one" / f"fig.{kind}").read_bytes() == (tmp_path / "other" / f"fig.{kind}").read_bytes()
-    assert ElementTree.parse(tmp_path / "one" / "fig.svg").getroot().tag.endswith("svg")
-    assert (tmp_path / "one" / "fig.png").read_bytes().startswith(b"\x89PNG")
+        assert (first / f"fig.{kind}").read_bytes() == (tmp_path / f"fig.{kind}").read_bytes()
+    assert ElementTree.parse(first / "fig.svg").getroot().tag.endswith("svg")
+    assert (first / "fig.png").read_bytes().startswith(b"\x89PNG")
     if FOR_PRINT in kinds:
-        pdf = (tmp_path / "one" / "fig.pdf").read_bytes()
+        pdf = (first / "fig.pdf").read_bytes()
         assert pdf.startswith(b"%PDF")
         assert b"Date" not in pdf and b"atplotlib" not in pdf
 
 
 @pytest.mark.parametrize("entry", KINDS)
-def test_the_last_digits_of_a_layout_are_not_seen(tmp_path, monkeypatch, entry):
+def test_the_last_digits_of_a_layout_are_not_seen(tmp_path, monkeypatch, drawn, entry):
     """They depend on the order in memory, so that they differ in few of many processes."""
-    display, tidy = drawable(**entry)
-    draw_figure(display, tidy, [tmp_path / "one.svg"])
+    first = drawn(entry)
     rounded, shaken = draw._round_places, []
 
     def shake(drawing):
@@ -85,19 +100,18 @@ def test_the_last_digits_of_a_layout_are_not_seen(tmp_path, monkeypatch, entry):
         rounded(drawing)
 
     monkeypatch.setattr(draw, "_round_places", shake)
-    draw_figure(display, tidy, [tmp_path / "other.svg"])
+    draw_figure(*drawable(**entry), [tmp_path / "other.svg"])
     assert shaken
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+    assert (first / "fig.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
 
 
 @pytest.mark.parametrize("entry", KINDS)
-def test_a_drawing_shows_what_is_in_the_table(tmp_path, entry):
+def test_a_drawing_shows_what_is_in_the_table(tmp_path, drawn, entry):
     """Other values, another drawing."""
     display, tidy = drawable(**entry)
     changed = tidy.assign(value=tidy["value"] * np.linspace(1, 2, len(tidy)))
-    draw_figure(display, tidy, [tmp_path / "one.svg"])
     draw_figure(display, changed, [tmp_path / "other.svg"])
-    assert (tmp_path / "one.svg").read_bytes() != (tmp_path / "other.svg").read_bytes()
+    assert (drawn(entry) / "fig.svg").read_bytes() != (tmp_path / "other.svg").read_bytes()
 
 
 def test_contraction_has_its_slope(tmp_path, monkeypatch):
