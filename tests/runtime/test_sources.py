@@ -1,13 +1,12 @@
 """Which files a job depends on."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from formalsynth.runtime import sources as room
 from formalsynth.runtime.sources import PACKAGE, check_code, code_digest, sources
+from warm import WarmPython
 
 JOBS = {
     "simulate": ("formalsynth.steps.simulate", "formalsynth.data.populations.lognormal"),
@@ -208,19 +207,33 @@ def test_text_that_is_no_python_counts_as_it_is(tmp_path, text):
     assert digest_of(text, tmp_path) != digest_of(text.replace("#", "# "), tmp_path)
 
 
+LOADED = """
+import importlib, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+for name, module in list(sys.modules.items()):
+    if name.split('.')[0] == 'formalsynth':
+        print(module.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def libraries():
+    """Python that has imported libraries, and nothing of the package."""
+    server = WarmPython("import matplotlib.figure, numpy, pandas, pydantic, scipy.special, scipy.stats, yaml", dict(os.environ))
+    yield server
+    server.end()
+
+
 @pytest.mark.parametrize("job", JOBS)
-def test_a_job_depends_on_every_module_that_it_loads(job):
+def test_a_job_depends_on_every_module_that_it_loads(job, libraries, tmp_path):
     """All modules that Python imports are among the sources."""
-    program = (
-        "import importlib, sys\n"
-        f"for name in {JOBS[job]!r}:\n"
-        "    importlib.import_module(name)\n"
-        "for name, module in sys.modules.items():\n"
-        "    if name.split('.')[0] == 'formalsynth':\n"
-        "        print(module.__file__)\n"
-    )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert set(map(Path, run.stdout.splitlines())) <= set(sources(*JOBS[job]))
+    said = tmp_path / "said"
+    with said.open("w") as output:
+        assert libraries.start(LOADED, JOBS[job], dict(os.environ), output, output).wait() == 0, said.read_text()
+    loaded = set(map(Path, said.read_text().splitlines()))
+    assert PACKAGE / f"{JOBS[job][0].removeprefix('formalsynth.').replace('.', '/')}.py" in loaded
+    assert loaded <= set(sources(*JOBS[job]))
 
 
 LATER = [

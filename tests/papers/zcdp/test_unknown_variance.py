@@ -1,5 +1,6 @@
 """Every bound against a computation that does not use it: quadrature of the two output densities, or simulated records."""
 
+import functools
 import math
 from dataclasses import replace
 
@@ -60,10 +61,17 @@ def test_printed_loss_is_that_of_half_the_step_with_one_sign_wrong():
     assert sorted(np.sign(loss(s2 - change / 2))) == [-1, 1]
 
 
+@functools.lru_cache(1)
+def quantiles(setting, n_syn):
+    """A fine grid of quantiles of the variance, and their log densities."""
+    distribution = unknown_variance.variance_distribution(setting, n_syn)
+    x = distribution.ppf((np.arange(400_000) + 0.5) / 400_000)
+    return x, distribution.logpdf(x)
+
+
 def beyond(setting, n_syn, other, epsilon):
     """Probability, by a fine grid of quantiles, of a loss beyond epsilon."""
-    x = unknown_variance.variance_distribution(setting, n_syn).ppf((np.arange(400_000) + 0.5) / 400_000)
-    p = unknown_variance.variance_distribution(setting, n_syn).logpdf(x)
+    x, p = quantiles(setting, n_syn)
     q = variance_at(setting, n_syn, other).logpdf(x)
     return float((np.abs(p - q) > epsilon).mean())
 
