@@ -173,15 +173,6 @@ def test_the_ratio_of_two_stages_is_that_of_all_pairs():
     assert log_ratio(ours.following(0), Selection(np.arange(3.0)[:, None] + 1, ours.following(0).scores, 0.3)) == math.inf
 
 
-@pytest.mark.parametrize("number", [1, 7, 200, 5000])
-@pytest.mark.parametrize(("rate", "largest"), [(0.0, 3), (0.01, 1), (0.3, 40), (2.0, 5000)])
-def test_probabilities_are_those_of_scipy(number, rate, largest):
-    """Bit for bit, so that a seed selects the same candidate."""
-    scores = np.random.default_rng(number).integers(0, largest + 1, number)
-    stated = Selection(np.zeros((number, 1)), scores, rate).log_probability
-    assert np.array_equal(stated, -rate * scores - special.logsumexp(-rate * scores))
-
-
 def test_draws_have_the_stated_probabilities():
     selection = Selection(np.arange(3.0)[:, None], np.array([0, 3, 6]), 0.2)
     generator = np.random.default_rng(4)

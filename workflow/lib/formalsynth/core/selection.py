@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from formalsynth.core.arrays import Array, Integers, read_only
 
@@ -37,7 +36,7 @@ class Selection:
     def log_probability(self) -> Array:
         """Log probabilities (m,)."""
         log_mass = -self.rate * self.scores
-        return np.asarray(log_mass - _log_sum_exp(log_mass))
+        return np.asarray(log_mass - logsumexp(log_mass))
 
     def drawn(self, generator: np.random.Generator) -> int:
         """Draw the position of a candidate."""
@@ -50,15 +49,6 @@ class Selection:
             stage = stage.following(at)
             at = stage.drawn(generator)
         return np.asarray(stage.candidates[at])
-
-
-def _log_sum_exp(values: NDArray[np.floating[Any]]) -> float:
-    """Logarithm of the sum of exponentials of finite values: equal to SciPy's ``logsumexp``, which takes six times as long."""
-    largest = values.max()
-    at_largest = values == largest
-    rest = np.exp(np.where(at_largest, -np.inf, values) - largest).sum()
-    number = np.count_nonzero(at_largest)
-    return float(np.log1p(rest / number) + np.log(number) + largest)
 
 
 def log_ratio(ours: Selection, theirs: Selection) -> float:
