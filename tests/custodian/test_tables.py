@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
-from formalsynth.custodian import joint, layout, tables, tables_compare, tables_plan
+from formalsynth.custodian import joint, layout, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_comparisons, read_ledger
 from formalsynth.custodian.crossing import Part, read_crossing
@@ -63,15 +63,10 @@ def small(neighbours):
     return a_schema(columns=SMALL, outcome="size", rows=4, neighbours=neighbours)
 
 
-def exact(declared, rows, monkeypatch, shares, mean, knots=0):
-    """Numbers of all parts without noise, each divided by its scale; scores are those that noisy shares and a noisy mean give.
-
-    The layout of the declared columns is computed once, not for each data set: it depends on the schema alone.
-    """
-    schema = declared.schema
+def exact(schema, rows, monkeypatch, shares, mean, knots=0):
+    """Numbers of all parts without noise, each divided by its scale; scores are those that noisy shares and a noisy mean give."""
     frame = pd.DataFrame(rows, columns=list(schema.columns))
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "Layout", lambda _: declared)
         patch.setattr(layout.Reading, "shares", shares)
         patch.setattr(layout, "recentred", lambda scores, _: recentred(scores, mean))
         parts = measured(schema, frame, 1.5, no_noise, knots)
@@ -84,15 +79,15 @@ def test_the_composed_ratio_of_neighbours_never_exceeds_epsilon(neighbours, monk
 
     The scores depend on noisy margins and sums, which are part of the output: for each of their values the ratio is bounded.
     """
-    declared, generator, largest = layout.Layout(small(neighbours)), np.random.default_rng(1), 0.0
+    schema, generator, largest = small(neighbours), np.random.default_rng(1), 0.0
     for _ in range(6):
         levels = {"kind": 3, "group": 3, "size": 5, "age": 3}  # size: 0, 1, 2, 3, missing
         shares = {name: generator.dirichlet(np.ones(number)) for name, number in levels.items()}
         base, mean = [ROWS[k] for k in generator.choice(len(ROWS), 3)], generator.uniform(-20, 20)
-        of_base = exact(declared, base, monkeypatch, shares, mean)
+        of_base = exact(schema, base, monkeypatch, shares, mean)
         for row in ROWS:
             neighbour = [*base[1:], row] if neighbours == "replace" else [*base, row]
-            largest = max(largest, np.abs(exact(declared, neighbour, monkeypatch, shares, mean) - of_base).sum())
+            largest = max(largest, np.abs(exact(schema, neighbour, monkeypatch, shares, mean) - of_base).sum())
     assert largest <= 1.5 + 1e-9
     assert largest > 1.2  # the bound is nearly reached
 
@@ -109,12 +104,12 @@ def test_the_ratio_of_neighbours_never_exceeds_epsilon_with_hats(neighbours, sen
         "age": whole | {"release": "synthesized"},
         "size": whole | {"own_zero": True, "may_be_missing": True},
     }
-    declared = layout.Layout(a_schema(columns=columns, outcome="size", rows=2, neighbours=neighbours))
+    schema = a_schema(columns=columns, outcome="size", rows=2, neighbours=neighbours)
     generator, amounts = np.random.default_rng(2), [*np.arange(11.0), math.nan]
     for _ in range(3):
         shares = {name: generator.dirichlet(np.ones(number)) for name, number in {"kind": 3, "age": 11, "size": 12}.items()}
         numbers = [
-            exact(declared, [(kind, age, size)], monkeypatch, shares, 0.0, 4)
+            exact(schema, [(kind, age, size)], monkeypatch, shares, 0.0, 4)
             for kind, age, size in itertools.product("abc", np.arange(11.0), amounts)
         ]
         assert sensitivity * np.abs(numbers).sum(axis=1).max() == pytest.approx(1.5, abs=1e-9)
