@@ -82,19 +82,10 @@ def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: st
     return [(axis, id, group) for axis, (id, group) in zip(axes.flat, groups, strict=False)]
 
 
-def headed(axis: Axes, title: str, size: str, clear: bool = False) -> None:
-    """Write the title of a frame on the left and its sample size on the right.
-
-    Args:
-        axis: the frame.
-        title: its title.
-        size: its sample size.
-        clear: True if the y axis never has a power of ten above it. Otherwise all tick labels are measured to avoid it, which
-            takes a tenth of the time of a drawing.
-    """
-    high = 1.0 if clear else None
-    axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3, y=high)
-    axis.set_title(size, loc="right", fontsize=TEXT, color=FAINT, pad=3, y=high)
+def headed(axis: Axes, title: str, size: str) -> None:
+    """Write the title of a frame on the left and its sample size on the right."""
+    axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3)
+    axis.set_title(size, loc="right", fontsize=TEXT, color=FAINT, pad=3)
 
 
 def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:

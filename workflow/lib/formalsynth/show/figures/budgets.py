@@ -103,7 +103,7 @@ class BudgetsPainter(Painter[Budgets]):
         axis.tick_params(axis="y", length=0)
         axis.set_xlabel(f"{self.figure.y} ({BROKEN_WORDS})" if broken else self.figure.y)
         from_nothing(axis)
-        headed(axis, "", sizes(self.display, table), clear=True)
+        headed(axis, "", sizes(self.display, table))
 
     def _broken(self, table: pd.DataFrame) -> set[str]:
         """Synthesizers whose median audited epsilon over data sets exceeds the median claimed one."""

@@ -44,7 +44,7 @@ class EcdfPainter(Painter[Ecdf]):
             if self.figure.log:
                 axis.set_xscale("log")
             self._curves(axis, group)
-            headed(axis, title, sizes(self.display, group), clear=True)
+            headed(axis, title, sizes(self.display, group))
             axis.set_ylabel("share up to here")
         axis.set_xlabel(self.figure.y)
 

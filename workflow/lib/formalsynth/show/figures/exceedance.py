@@ -45,7 +45,7 @@ class ExceedingPainter(Painter[Exceeding]):
         for axis, claim in zip(frames(canvas, [1], len(claims))[0], claims, strict=True):
             for id in (id for id in self.display.ids if id in wide.index.get_level_values(0)):
                 self._line(axis, wide.loc[[id]], (loss, claim), id)
-            headed(axis, TITLES.get(claim, claim), "", clear=True)
+            headed(axis, TITLES.get(claim, claim), "")
             axis.set(xlabel="n", xscale="log", ylim=(-0.04, 1.04), ylabel=self.figure.y)
             ticks_at(axis.xaxis, table["n"])
 

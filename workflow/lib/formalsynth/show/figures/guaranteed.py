@@ -86,7 +86,7 @@ class GuaranteedPainter(Painter[Guaranteed]):
         rows = frames(canvas, [1] * len(groups))
         for (axis,), (title, group) in zip(rows, groups, strict=True):
             self._frame(axis, group, ends)
-            headed(axis, title, sizes(self.display, group), clear=True)
+            headed(axis, title, sizes(self.display, group))
             axis.set_ylabel(self.figure.y)
         rows[-1][0].set_xlabel("guaranteed ε, one record added or removed")
 

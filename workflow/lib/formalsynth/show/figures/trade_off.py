@@ -75,6 +75,6 @@ class TradeOffPainter(Painter[TradeOff]):
             ordered = part.sort_values(["x", "value"], ascending=[True, False])
             axis.plot(ordered["x"].clip(lower=least), ordered["value"].clip(lower=least), color=edge(look.colour), linewidth=1.4)
         axis.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1))
-        headed(axis, look.label, "", clear=True)
+        headed(axis, look.label, "")
         words = f"claimed {table['claimed'].max():.3g}\nattacked {table['attacked'].max():.2g}"
         axis.text(0.05, 0.05, words, ha="left", va="bottom", color=INK, transform=axis.transAxes)

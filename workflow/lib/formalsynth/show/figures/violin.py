@@ -94,7 +94,7 @@ class ViolinPainter(FramedPainter[Violin]):
         for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
             if self.figure.log:
                 axis.set_xscale("log")
-            headed(axis, title, sizes(self.display, group), clear=True)
+            headed(axis, title, sizes(self.display, group))
             self._rows(axis, rows, group, binned[title])
             dashed(axis, group["line"], self.line_label())
             if shared:
