@@ -483,26 +483,6 @@ def test_data_in_the_folder_of_the_checkout_are_used(checkout, present, monkeypa
     assert make(inner, "-f", "extra.mk", "show", FORMALSYNTH_DATA="mine").stdout.strip() == "data=mine"
 
 
-@pytest.mark.workflow
-@pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
-def test_the_default_profile_is_found(snakefile):
-    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--snakefile", snakefile, "--config", "papers=[zcdp]"]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "Using workflow specific profile profiles/default" in done.stderr
-
-
-@pytest.mark.workflow
-def test_unlocking_needs_no_further_option(tmp_path):
-    for name in ("Snakefile", "workflow", "config", "stan", "profiles"):
-        (tmp_path / name).symlink_to(REPOSITORY / name)
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--unlock"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Unlocked" in done.stderr
-
-
 def test_the_catalogue_file_has_the_keys_it_is_read_for():
     usage = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())["usage"]
     assert set(usage["mandatory-flags"]) == {"desc", "flags"}

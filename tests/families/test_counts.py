@@ -184,11 +184,16 @@ def coefficient_prior(beta, priors, nodes=16):
     sd = stats.t(priors["df"], scale=priors["scale"]).ppf(0.5 + (node + 1) / 4)
     sd1, sd2, rho = (values.ravel() for values in np.meshgrid(sd, sd, node, indexing="ij"))
     mass = (weight[:, None, None] * weight[:, None] * weight).ravel() * (1 - rho**2) ** (priors["correlation"] - 1)
-    a, b = beta[:, :1] / sd1, beta[:, 1:] / sd2
-    log_density = -(a**2 - 2 * rho * a * b + b**2) / (2 * (1 - rho**2)) - np.log(sd1 * sd2 * np.sqrt(1 - rho**2))
-    total = logsumexp(log_density, b=mass, axis=1)
-    given = (mass * np.exp(log_density - total[:, None])).reshape(-1, nodes, nodes, nodes)
-    return total, {"log_sd": (np.log(sd), given.sum(axis=(2, 3))), "correlation": (node, given.sum(axis=(1, 2)))}
+    total, of_sd, of_correlation = [], [], []
+    for some in np.array_split(beta, 32):  # all at once would take a gigabyte
+        a, b = some[:, :1] / sd1, some[:, 1:] / sd2
+        log_density = -(a**2 - 2 * rho * a * b + b**2) / (2 * (1 - rho**2)) - np.log(sd1 * sd2 * np.sqrt(1 - rho**2))
+        total.append(logsumexp(log_density, b=mass, axis=1))
+        given = (mass * np.exp(log_density - total[-1][:, None])).reshape(-1, nodes, nodes, nodes)
+        of_sd.append(given.sum(axis=(2, 3)))
+        of_correlation.append(given.sum(axis=(1, 2)))
+    given = {"log_sd": (np.log(sd), np.concatenate(of_sd)), "correlation": (node, np.concatenate(of_correlation))}
+    return np.concatenate(total), given
 
 
 def regression_grid(records, weights, priors):
@@ -196,10 +201,10 @@ def regression_grid(records, weights, priors):
     # 0 is between two points of the grid: there a prior scale may be as small as it likes, and the density is infinite.
     b0, b1, log_reciprocal = np.linspace(-2.05, 3.45, 56), np.linspace(-1.505, 2.205, 54), np.linspace(-12, 4.5, 91)
     beta = np.stack(np.meshgrid(b0, b1, indexing="ij"), axis=-1).reshape(-1, 2)
-    mean, phi = np.exp(beta @ records.design.T)[:, None, :], np.exp(-log_reciprocal)[None, :, None]
-    x = records.x
-    choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
-    density = ((choose - phi * np.log1p(mean / phi) - x * np.log1p(phi / mean)) * weights).sum(axis=2)
+    phi, density = np.exp(-log_reciprocal), np.zeros((len(beta), len(log_reciprocal)))
+    for x, mean, weight in zip(records.x, np.exp(records.design @ beta.T)[:, :, None], weights, strict=True):
+        choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
+        density += weight * (choose - phi * np.log1p(mean / phi) - x * np.log1p(phi / mean))
     density += stats.halfcauchy(scale=priors["dispersion"]).logpdf(np.exp(log_reciprocal)) + log_reciprocal
     prior, given = coefficient_prior(beta, priors)
     density += prior[:, None]

@@ -1,8 +1,6 @@
 import re
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
-from urllib.parse import unquote, urlsplit
 
 import made_up_report
 import pandas as pd
@@ -13,60 +11,13 @@ from formalsynth.ledger.verdicts import VERDICTS
 from formalsynth.report.glossary import DIAGNOSTICS, LEDGER
 from formalsynth.report.pages import SYMBOLS, write_report
 from formalsynth.runtime.files import write_table
+from html_pages import Page, assert_links_resolve, pages
 from made_up_report import INFO, NASTY, RAN, changed, claims, paper
-
-EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
-
-
-class Page(HTMLParser):
-    """References and structure of a page; an element that is closed out of order is an error."""
-
-    def __init__(self, path):
-        super().__init__()
-        self.path, self.open, self.elements, self.text = path, [], [], ""
-        self.feed(path.read_text(encoding="utf-8"))
-        assert self.open == [], path
-        self.ids = [attributes["id"] for _, attributes in self.elements if "id" in attributes]
-        self.targets = [attributes[name] for _, attributes in self.elements for name in ("href", "src") if name in attributes]
-        self.headings = [int(tag[1]) for tag, _ in self.elements if re.fullmatch(r"h\d", tag)]
-        self.pictures = [attributes for tag, attributes in self.elements if tag == "img"]
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        self.open += [] if tag in EMPTY else [tag]
-        self.text += " "
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, (self.path, self.getpos())
-
-    def handle_data(self, data):
-        self.text += data
-
-
-def pages(folder):
-    return {str(path.relative_to(folder)): Page(path) for path in sorted(folder.rglob("*.html"))}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return made_up_report.report(tmp_path_factory.mktemp("made_up"))
-
-
-def assert_links_resolve(folder):
-    """Every link and picture is a file of the folder, every anchor is on its page."""
-    parsed = pages(folder)
-    for name, page in parsed.items():
-        for target in page.targets:
-            link = urlsplit(target)
-            if link.scheme == "data":
-                continue
-            assert not link.scheme, (name, target)
-            assert not link.netloc, (name, target)
-            path = (page.path.parent / unquote(link.path)).resolve() if link.path else page.path
-            assert path.is_file(), (name, target)
-            assert path.is_relative_to(folder.resolve()), (name, target)
-            if link.fragment and "=" not in link.fragment:
-                assert link.fragment in parsed[str(path.relative_to(folder.resolve()))].ids, (name, target)
 
 
 def test_every_link_and_picture_is_in_the_folder(folder):

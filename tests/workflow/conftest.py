@@ -35,15 +35,36 @@ server.close = lambda: None
 SNAKEMAKE = "import sys; from snakemake.cli import main; sys.argv[0] = 'snakemake'; sys.exit(main() or 0)"
 FORGET = "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name.partition('.')[0] == 'formalsynth']\n"
 """Code that forgets this copy of the package."""
+MODULE = FORGET + "import runpy; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
+"""Code that runs a module of the package, whose name is the first argument."""
 
 
 @pytest.fixture(scope="session")
-def snakemake(repository, tmp_path_factory):
-    """Run the repository's workflow in a folder, by a Snakemake that has been loaded unless a change is about what it loads."""
+def loaded(repository, tmp_path_factory):
+    """Run code in a folder, by a Python that has loaded Snakemake and the package: exit code, and what it printed."""
     rules = (repository / "workflow" / "rules" / "serve.smk").read_text(encoding="utf-8")
     imported = ast.literal_eval(re.search(r"^IMPORTED = (.*?^\))", rules, re.MULTILINE | re.DOTALL)[1])
     warm = WarmPython(PREPARED.format(imported=imported, config=str(repository / "config")), environment())
-    log = tmp_path_factory.mktemp("snakemake") / "output"
+    log = tmp_path_factory.mktemp("loaded") / "output"
+
+    def run(code, arguments, folder=None, **changes):
+        with log.open("wb") as output:
+            status = warm.start(code, arguments, environment(**changes), output, output, folder).wait()
+        return subprocess.CompletedProcess([code, *arguments], status, log.read_text(encoding="utf-8", errors="replace"))
+
+    yield run
+    warm.end()
+
+
+@pytest.fixture(scope="session")
+def module(loaded):
+    """Run a module of the package in a folder, as ``python -m`` does."""
+    return lambda folder, *arguments: loaded(MODULE, arguments, folder)
+
+
+@pytest.fixture(scope="session")
+def snakemake(repository, loaded):
+    """Run the repository's workflow in a folder, by a Snakemake that has been loaded unless a change is about what it loads."""
 
     def run(folder, *arguments, snakefile=repository / "Snakefile", **changes):
         given = command(folder, *arguments, snakefile=snakefile)
@@ -52,12 +73,9 @@ def snakemake(repository, tmp_path_factory):
                 given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environment(**changes)
             )
         code = SNAKEMAKE if snakefile == repository / "Snakefile" else FORGET + SNAKEMAKE
-        with log.open("wb") as output:
-            status = warm.start(code, given[3:], environment(**changes), output, output).wait()
-        return subprocess.CompletedProcess(given, status, log.read_text(encoding="utf-8", errors="replace"))
+        return loaded(code, given[3:], **changes)
 
-    yield run
-    warm.end()
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -45,6 +45,20 @@ def read_config(folder):
     ]
 
 
+def leave_two_figures(folder):
+    """Leave the range paper two figures of its simulated scenario, and their claims: one job draws all figures of a scenario."""
+    _, paper = read_config(folder)
+    paper["figures"] = {n: entry for n, entry in paper["figures"].items() if entry["scenario"] != "simulation" or n in (1, 2)}
+    paper["telling"] = [number for number in paper["telling"] if int(number) in paper["figures"]]
+    write_config(folder, paper=paper)
+    file = folder / "config" / "claims" / "range.yaml"
+    claims = yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
+    kinds = {f"figure {number}" for number in paper["figures"]}
+    kept = [claim for claim in claims if not claim.get("shows", "").startswith("figure") or claim["shows"] in kinds]
+    file.write_text(yaml.safe_dump({"claims": kept}), encoding="utf-8")
+    return folder
+
+
 def with_programs(folder, made):
     """Spare a folder the compilers: it gets the programs of one in which everything has been made."""
     for program in shutil.copytree(made / "results" / "stan", folder / "results" / "stan").iterdir():

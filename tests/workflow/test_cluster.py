@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from one_node_slurm import missing, one_node_slurm
-from runs import EVERY_KIND, SCALE, command, content, environment, prepared, results, with_programs
+from runs import EVERY_KIND, SCALE, content, environment, prepared, results, with_programs
 
 pytestmark = pytest.mark.workflow
 
@@ -96,7 +96,7 @@ def fake_slurm(tmp_path):
 @pytest.mark.stan
 @pytest.mark.parametrize(("retries", "asked"), [(0, "--mem=1500 --time=240"), (1, "--mem=2100 --time=30")])
 def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(
-    retries, asked, fake_slurm, tmp_path, repository, cmdstan, finished
+    retries, asked, fake_slurm, tmp_path, repository, cmdstan, finished, snakemake
 ):
     """It asks for twice what an earlier job needed where a further attempt may ask for more."""
     folder = with_programs(prepared(tmp_path / "work", repository, cmdstan), finished)
@@ -105,11 +105,10 @@ def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(
     earlier.write_text("s\th:m:s\tmax_rss\n900\t0:15:00\t800\n")
     batch = f"results/{SCALE}/range/simulation_n200/batches/0000/replicates.csv"
     profile = ["--profile", repository / "profiles" / "cluster-generic", "--latency-wait", 1, "--retries", str(retries)]
-    changes = environment(PATH=os.pathsep.join([str(fake_slurm), environment()["PATH"]]))
-    given = command(folder, *profile, "--seconds-between-status-checks=1", "--", batch, snakefile=repository / "Snakefile")
-    run = subprocess.run(given, env=changes, capture_output=True, text=True, timeout=300)
-    assert run.returncode == 0, run.stderr[-5000:]
-    assert f"formalsynth: scale {SCALE}, papers range" in run.stderr
+    path = os.pathsep.join([str(fake_slurm), environment()["PATH"]])
+    run = snakemake(folder, *profile, "--seconds-between-status-checks=1", "--", batch, PATH=path)
+    assert run.returncode == 0, run.stdout[-5000:]
+    assert f"formalsynth: scale {SCALE}, papers range" in run.stdout
     submitted = (fake_slurm / "submitted").read_text().splitlines()
     assert len(submitted) == 1
     assert f"--job-name=run_batch --output=logs/cluster/%x-%j.log --cpus-per-task=1 {asked} " in submitted[0] + " "

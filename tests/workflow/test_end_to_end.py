@@ -12,6 +12,7 @@ import pytest
 from formalsynth.core.model import DATA
 from formalsynth.plan.load import read_plan
 from formalsynth.report.provenance import commit
+from html_pages import assert_links_resolve, pages
 from runs import (
     FIGURES,
     PART,
@@ -21,6 +22,7 @@ from runs import (
     content,
     files,
     kill,
+    leave_two_figures,
     left_over,
     read_config,
     results,
@@ -151,6 +153,12 @@ def test_the_report_names_the_commit_that_was_run(finished, repository):
     assert f"<dt>commit</dt><dd>{commit(repository).split(',')[0]}" in page
 
 
+def test_every_link_of_the_report_leads_somewhere(finished):
+    folder = finished / "results" / SCALE / "report"
+    assert sum(len(page.targets) for page in pages(folder).values()) > 200
+    assert_links_resolve(folder)
+
+
 def test_snakemakes_own_report_has_every_figure_and_table_with_a_caption(finished, snakemake, tmp_path):
     run = snakemake(finished, "--report", tmp_path / "report.zip")
     assert run.returncode == 0, run.stdout[-3000:]
@@ -215,13 +223,14 @@ def test_results_of_another_configuration_are_refused_without_snakemakes_records
     expected += "files): "
     assert f"{expected}delete {SIMULATION} and run again" in logged(again, "collect_batches")
     shutil.rmtree(again / SIMULATION)
+    leave_two_figures(again)
     made = snakemake(again, "--cores", 2, "--", *PART)
     assert made.returncode == 0, made.stdout[-3000:]
 
 
 def test_results_of_this_configuration_are_used_without_snakemakes_records(again, finished, snakemake):
     shutil.rmtree(again / ".snakemake")
-    lost = (SIMULATION / "replicates.csv", FIGURES / "fig02.svg", RESULTS / "claims.csv")
+    lost = (SIMULATION / "replicates.csv", FIGURES / "fig05.svg", RESULTS / "claims.csv")
     for path in lost:
         (again / path).unlink()
     run = snakemake(again, "--cores", 2, "--", *lost)
@@ -311,6 +320,7 @@ def test_code_that_is_edited_while_its_job_runs_is_picked_up_by_the_next_run(tmp
 
 def test_numbers_do_not_depend_on_cores_or_batches(folder, finished, snakemake):
     """One core and a replicate in each batch, against two cores and all replicates in one."""
+    leave_two_figures(folder)
     run = snakemake(folder, "--cores", 1, "--config", "batch_size=1", "--", *PART)
     assert run.returncode == 0, run.stdout[-3000:]
     assert len(list((folder / SIMULATION / "batches").iterdir())) == 2
@@ -328,6 +338,7 @@ def test_the_command_line_sets_the_batch_size_of_a_scenario_with_its_own(given, 
 
 def test_a_killed_run_resumes_and_ends_in_the_same_bytes(folder, finished, repository, snakemake):
     """SIGKILL to the whole process group, twice, each time with jobs at work; then the same command until it ends."""
+    leave_two_figures(folder)
     same = ("--cores", 2, "--", *PART)
     kept = []
     for more in (2, 5):
@@ -368,14 +379,14 @@ def arrays_in(folder):
 
 def test_absent_data_are_named_and_skipped_and_the_run_succeeds(again, snakemake):
     """With everything else made, only a figure that was removed is drawn again; the fatigue data are asked for by no job."""
-    (again / FIGURES / "fig02.svg").unlink()
+    (again / FIGURES / "fig05.svg").unlink()
     run = snakemake(again, "--cores", 1, FORMALSYNTH_DATA=None)
     assert run.returncode == 0, run.stdout[-3000:]
     assert "SKIPPED" in run.stdout
     assert "fatigue.csv is absent" in run.stdout
-    assert (again / FIGURES / "fig02.svg").is_file()
+    assert (again / FIGURES / "fig05.svg").is_file()
     # claims about them are judged as what they are now: without data
-    assert set(planned(run.stdout)) == {"show_range_fig01", "judge_claims", "write_ledger", "write_report", "everything"}
+    assert set(planned(run.stdout)) == {"show_range_fig05", "judge_claims", "write_ledger", "write_report", "everything"}
     report = (again / "results" / SCALE / "report" / "index.html").read_text(encoding="utf-8")
     assert "fatigue.csv is absent, skipped" in report
     assert "data absent" in (again / RESULTS / "claims.csv").read_text(encoding="utf-8")

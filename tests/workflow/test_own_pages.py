@@ -3,13 +3,10 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from runs import environment
 
 LANGUAGES = {"python": ".py", "yaml": ".yaml", "stan": ".stan"}
 
@@ -35,7 +32,7 @@ def commands_of(text):
 
 
 @pytest.fixture
-def follow(tmp_path, repository, cmdstan, snakemake):
+def follow(tmp_path, repository, cmdstan, snakemake, module):
     """Follow a page in a folder of one's own: write its files, give its commands; the folder and what each command said."""
 
     def follow(page):
@@ -51,10 +48,8 @@ def follow(tmp_path, repository, cmdstan, snakemake):
                 assert arguments[:2] == ["--snakefile", str(repository / "Snakefile")]
                 run = snakemake(tmp_path, *arguments[2:])
             else:
-                run = subprocess.run(
-                    [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                    cwd=tmp_path, env=environment(),
-                )  # fmt: skip
+                assert (program, arguments[0]) == ("python", "-m")
+                run = module(tmp_path, *arguments[1:])
             assert run.returncode == 0, (line, run.stdout[-3000:])
             said[line] = run.stdout
         return tmp_path, said

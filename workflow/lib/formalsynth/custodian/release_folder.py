@@ -144,7 +144,7 @@ def draw_outcomes(path: Path, outcome: str, sets: Sequence[np.ndarray]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(6, 4))
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     for values in filter(len, sets):  # all outcomes of a set may be missing
