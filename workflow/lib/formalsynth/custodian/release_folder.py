@@ -151,4 +151,4 @@ def draw_outcomes(path: Path, outcome: str, sets: Sequence[np.ndarray]) -> None:
         axes.ecdf(values, color="#0072b2", alpha=0.5)
     axes.set_xlabel(outcome)
     axes.set_ylabel("share of synthetic values up to here")
-    figure.savefig(path, dpi=150, metadata={"Software": None})
+    figure.savefig(path, dpi=150, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
