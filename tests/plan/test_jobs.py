@@ -271,15 +271,15 @@ from formalsynth.core.study import STUDIES
 from formalsynth.core.data_files import FILES
 
 REGISTERS = {"family": FAMILIES, "mechanism": MECHANISMS, "population": POPULATIONS, "study": STUDIES, "file": FILES}
-for where, modules, names in json.load(sys.stdin):
+for modules, names in json.load(sys.stdin):
     child = os.fork()
     if child == 0:
         load(modules)
-        for what, name in names:
+        for where, what, name in names:
             if name not in REGISTERS[what]:
                 print(where, what, name, flush=True)
         os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0, where
+    assert os.waitpid(child, 0)[1] == 0, modules
 """
 
 
@@ -303,9 +303,11 @@ def test_the_modules_of_a_job_are_all_that_it_needs(read):
     needs = {}
     for paper in PAPERS:
         for where, job in every_job(read(paper)):
-            needs.setdefault((job.modules, tuple(names_of(job))), f"{paper} {where}")
-    assert {what for _, names in needs for what, _ in names} == {"family", "mechanism", "population", "study", "file"}
-    given = json.dumps([[where, *key] for key, where in needs.items()])
+            names = needs.setdefault(job.modules, {})
+            for name in names_of(job):
+                names.setdefault(name, f"{paper} {where}")
+    assert {what for names in needs.values() for what, _ in names} == {"family", "mechanism", "population", "study", "file"}
+    given = json.dumps([[modules, [[where, *name] for name, where in names.items()]] for modules, names in needs.items()])
     run = subprocess.run([sys.executable, "-c", LOOK_UP], input=given, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout == ""
