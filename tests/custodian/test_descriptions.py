@@ -108,7 +108,7 @@ def of_households(folder):
     rows = typed(schema, households.households(500).replace("", np.nan))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(joint, "POOL", 1000)
-        return made_tables(folder, schema, rows, analyses={"replicates": 20})
+        return made_tables(folder, schema, rows, figure=False, analyses={"replicates": 20})
 
 
 RELEASES = {

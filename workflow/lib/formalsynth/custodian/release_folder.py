@@ -144,11 +144,11 @@ def draw_outcomes(path: Path, outcome: str, sets: Sequence[np.ndarray]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4))
+    figure = Figure(figsize=(6, 4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     for values in filter(len, sets):  # all outcomes of a set may be missing
         axes.ecdf(values, color="#0072b2", alpha=0.5)
     axes.set_xlabel(outcome)
     axes.set_ylabel("share of synthetic values up to here")
-    figure.savefig(path, dpi=150, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
+    figure.savefig(path, dpi=150, metadata={"Software": None})
