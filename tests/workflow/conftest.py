@@ -34,7 +34,7 @@ SNAKEMAKE = "import sys; from snakemake.cli import main; sys.argv[0] = 'snakemak
 FORGET = "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name.partition('.')[0] == 'formalsynth']\n"
 """Code that forgets this copy of the package."""
 MODULE = FORGET + "import runpy; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
-"""Code that runs a module of the package, whose name is the first argument."""
+"""Code that runs a module, whose name is the first argument."""
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,7 @@ def loaded(repository, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def module(loaded):
-    """Run a module of the package in a folder, as ``python -m`` does."""
+    """Run a module in a folder, as ``python -m`` does."""
     return lambda folder, *arguments: loaded(MODULE, arguments, folder)
 
 
@@ -77,7 +77,7 @@ def snakemake(repository, loaded):
 
 
 def copied(folder, to):
-    """Copy a folder of many small files, with their times: a tenth of what Python takes."""
+    """Copy a folder of many small files, with their times, in less time than Python takes."""
     subprocess.run(["cp", "-a", folder, to], check=True)
     return to
 

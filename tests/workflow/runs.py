@@ -53,10 +53,9 @@ def leave_two_figures(folder):
     write_config(folder, paper=paper)
     file = folder / "config" / "claims" / "range.yaml"
     claims = yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
-    kinds = {f"figure {number}" for number in paper["figures"]}
-    kept = [claim for claim in claims if not claim.get("shows", "").startswith("figure") or claim["shows"] in kinds]
+    left = {f"figure {number}" for number in paper["figures"]}
+    kept = [claim for claim in claims if not claim.get("shows", "").startswith("figure") or claim["shows"] in left]
     file.write_text(yaml.safe_dump({"claims": kept}), encoding="utf-8")
-    return folder
 
 
 def with_programs(folder, made):

@@ -6,14 +6,15 @@ pytestmark = pytest.mark.workflow
 
 
 @pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
-def test_the_default_profile_is_found(snakefile, repository, snakemake):
-    run = snakemake(repository, "-n", "--config", "papers=[zcdp]", snakefile=repository / snakefile)
+def test_the_default_profile_is_found(snakefile, repository, module):
+    run = module(repository, "snakemake", "-n", "--cores", "1", "--snakefile", snakefile, "--config", "papers=[zcdp]")
     assert run.returncode == 0, run.stdout
     assert "Using workflow specific profile profiles/default" in run.stdout
 
 
-def test_unlocking_needs_no_further_option(tmp_path, repository, snakemake):
-    (tmp_path / "config").symlink_to(repository / "config")
-    run = snakemake(tmp_path, "--unlock")
+def test_unlocking_needs_no_further_option(tmp_path, repository, module):
+    for name in ("Snakefile", "workflow", "config", "stan", "profiles"):
+        (tmp_path / name).symlink_to(repository / name)
+    run = module(tmp_path, "snakemake", "--unlock")
     assert run.returncode == 0, run.stdout
     assert "Unlocked" in run.stdout
