@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -83,18 +82,12 @@ class Levels:
         """Runs of levels whose counts change gradually: bins of numbers, separately below and above 0."""
         return [] if self.column.type == "category" else self.runs
 
-    @functools.cached_property
-    def _categories(self) -> pd.Index:
-        import pandas as pd
-
-        return pd.Index(self.column.categories or [])
-
     def of(self, values: pd.Series) -> Integers:
         """Return the level (n,) of each value; :data:`MISSING` for a missing one."""
         import pandas as pd
 
         if self.column.type == "category":
-            return np.asarray(self._categories.get_indexer_for(pd.Index(values)), dtype=np.int64)
+            return np.asarray(pd.Categorical(values, categories=self.column.categories).codes, dtype=np.int64)
         numbers = values.to_numpy(dtype=float)
         there = ~np.isnan(numbers)
         low, high = self.column.ends

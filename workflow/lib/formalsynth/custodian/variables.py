@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers, read_only
+from formalsynth.core.arrays import Array, Integers
 
 STEPS = 20
 """Scores are whole numbers from -STEPS to STEPS."""
@@ -124,7 +124,8 @@ class Variable:
     @functools.cached_property
     def distinct(self) -> tuple[Integers, Integers]:
         """Different indicators (codes, k), and the index (levels,) of those of each level."""
-        return _distinct(self.indicators.tobytes(), self.indicators.shape)
+        values, codes = np.unique(self.indicators, axis=0, return_inverse=True)
+        return np.asarray(values, dtype=np.int64), np.asarray(codes.ravel(), dtype=np.int64)
 
     @functools.cached_property
     def function(self) -> Function:
@@ -191,13 +192,6 @@ def knots_of(shares: Array, number: int) -> tuple[int, ...]:
     for k, place in enumerate(even, start=1):
         knots.append(min(max(int(place), knots[-1] + 1), last - (number - 1 - k)))
     return (*knots, last)
-
-
-@functools.lru_cache(maxsize=256)
-def _distinct(indicators: bytes, shape: tuple[int, ...]) -> tuple[Integers, Integers]:
-    """Cache different rows of indicators: the variables of each simulated release have the same ones."""
-    values, codes = np.unique(np.frombuffer(indicators, dtype=np.int64).reshape(shape), axis=0, return_inverse=True)
-    return read_only(np.asarray(values, dtype=np.int64)), read_only(np.asarray(codes.ravel(), dtype=np.int64))
 
 
 def hats(number: int, knots: tuple[int, ...]) -> Integers:
