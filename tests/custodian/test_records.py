@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.custodian.records import cells, design_of, finished, from_unit, made_up, names_of, records_of, to_unit
+from formalsynth.custodian.records import cells, codes, design_of, finished, from_unit, made_up, names_of, records_of, to_unit
 from formalsynth.custodian.schema import Column
 from small_release import COLUMNS, a_schema
 
@@ -39,6 +39,14 @@ def test_each_other_category_has_a_column_of_its_own():
 @pytest.mark.parametrize(("age", "share"), [(18, 0.0), (49, 0.5), (80, 1.0)])
 def test_numbers_are_on_the_scale_of_their_bounds(age, share):
     assert design_of(SCHEMA, rows(age=float(age)))[0, 1] == pytest.approx(share)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["str", "object", "category"])
+def test_values_that_are_missing_or_not_declared_have_no_code(kind):
+    column = Column(type="category", categories=["b", "a", "nan"])
+    values = pd.Series(["a", "b", None, "A", "nan"], dtype=kind)
+    assert codes(column, values).tolist() == [1, 0, -1, -1, 2]
 
 
 def test_suppressed_columns_are_not_in_the_design():

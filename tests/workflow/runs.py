@@ -49,13 +49,17 @@ def leave_two_figures(folder):
     """Leave the range paper two figures of its simulated scenario, and their claims: one job draws all figures of a scenario."""
     _, paper = read_config(folder)
     paper["figures"] = {n: entry for n, entry in paper["figures"].items() if entry["scenario"] != "simulation" or n in (1, 2)}
+    left = {f"figure {number}" for number in paper["figures"]}
+    write_paper(folder, paper, lambda claim: not claim.get("shows", "").startswith("figure") or claim["shows"] in left)
+
+
+def write_paper(folder, paper, kept):
+    """Write the range paper after some of its figures were removed; of its claims, those for which `kept` returns True."""
     paper["telling"] = [number for number in paper["telling"] if int(number) in paper["figures"]]
     write_config(folder, paper=paper)
     file = folder / "config" / "claims" / "range.yaml"
     claims = yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
-    left = {f"figure {number}" for number in paper["figures"]}
-    kept = [claim for claim in claims if not claim.get("shows", "").startswith("figure") or claim["shows"] in left]
-    file.write_text(yaml.safe_dump({"claims": kept}), encoding="utf-8")
+    file.write_text(yaml.safe_dump({"claims": list(filter(kept, claims))}), encoding="utf-8")
 
 
 def with_programs(folder, made):

@@ -7,9 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 from formalsynth.core.data_files import find
-from runs import FIGURES, RESULTS, SCALE, read_config, write_config
+from runs import FIGURES, RESULTS, SCALE, read_config, write_paper
 from stand_in_data import python_path
 
 pytestmark = [pytest.mark.workflow]
@@ -56,15 +55,7 @@ def leave(folder, scenarios):
     paper["scenarios"] = {id: paper["scenarios"][id] for id in scenarios}
     for part in ("figures", "tables"):
         paper[part] = {number: entry for number, entry in paper[part].items() if entry["scenario"] in scenarios}
-    paper["telling"] = [number for number in paper["telling"] if int(number) in paper["figures"]]
-    write_config(folder, paper=paper)
-    file = folder / "config" / "claims" / "range.yaml"
-    claims = [
-        claim
-        for claim in yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
-        if claim["estimate"]["scenario"] in scenarios and claim.get("shows") != "figure 5"
-    ]
-    file.write_text(yaml.safe_dump({"claims": claims}), encoding="utf-8")
+    write_paper(folder, paper, lambda claim: claim["estimate"]["scenario"] in scenarios and claim.get("shows") != "figure 5")
 
 
 def numbers_of(path):

@@ -15,7 +15,7 @@ from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import HISTOGRAM, Candidate
 from formalsynth.custodian.crossing import FIT_PART, ROUNDING, Part, ReleasedDraws, drawn_reason, noise_reason, released_draws
-from formalsynth.custodian.records import cells
+from formalsynth.custodian.records import cells, codes
 from formalsynth.custodian.schema import Column, ReleaseConfig, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS, Crossed
 from formalsynth.custodian.tables import measured, noisy_part
@@ -117,10 +117,8 @@ def _predictors(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.D
 
 def places_of(column: Column, values: pd.Series) -> Integers:
     """Return the index of each value's category or bin, from 0."""
-    import pandas as pd
-
     if column.type == "category":
-        return pd.Categorical(values, categories=column.categories).codes.astype(int)
+        return codes(column, values)
     return cells(column, values.to_numpy(dtype=float), column.bins)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers
-from formalsynth.custodian.records import from_unit, to_unit
+from formalsynth.custodian.records import codes, from_unit, to_unit
 from formalsynth.custodian.schema import Column
 
 if TYPE_CHECKING:
@@ -84,10 +84,8 @@ class Levels:
 
     def of(self, values: pd.Series) -> Integers:
         """Return the level (n,) of each value; :data:`MISSING` for a missing one."""
-        import pandas as pd
-
         if self.column.type == "category":
-            return np.asarray(pd.Categorical(values, categories=self.column.categories).codes, dtype=np.int64)
+            return codes(self.column, values)
         numbers = values.to_numpy(dtype=float)
         there = ~np.isnan(numbers)
         low, high = self.column.ends

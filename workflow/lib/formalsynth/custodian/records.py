@@ -74,6 +74,13 @@ def cells(column: Column, values: Array, bins: int) -> Integers:
     return np.clip(to_unit(column, values) * bins, 0, bins - 1).astype(int)
 
 
+def codes(column: Column, values: pd.Series) -> Integers:
+    """Return the index (n,) of the declared category of each value; -1 for one that is missing or not declared."""
+    import pandas as pd
+
+    return pd.Index(column.categories or []).get_indexer(pd.Index(values)).astype(np.int64)
+
+
 def no_rows(schema: PublicSchema) -> pd.DataFrame:
     """Make a table of the released columns without rows, to compute everything that follows from declarations alone."""
     import pandas as pd
