@@ -1,6 +1,7 @@
 """Sequences of commands on some studies and files: whatever was done before, the same rows never cost more than their budget."""
 
 import contextlib
+import functools
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ STUDIES = ("one", "two", "three")
 BUDGETS, EPSILONS = (1.0, 50.0), (0.25, 20.0)
 
 
+@functools.cache
 def content(rows, copy, right):
     """One of two files with some rows: copies differ in their bytes, and a wrong format has other rows with the same bytes."""
     read = f"{rows}" if right else f"{rows} {copy} wrong"
