@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -360,8 +361,9 @@ def test_a_missing_venv_module_is_one_sentence(checkout):
 def test_no_network_is_one_sentence_and_leaves_set_up_unfinished(checkout):
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0"}
     # to install pip into an environment takes ten times as long as to link to it
-    linked = f'"$@" --without-pip && ln -s {Path(pip.__file__).parent} .venv/lib/python3*/site-packages/'
-    python = f'case "$2" in venv) set -- {sys.executable} "$@"; {linked};; *) exec {sys.executable} "$@";; esac'
+    this, installed = shlex.quote(sys.executable), shlex.quote(str(Path(pip.__file__).parent))
+    linked = f"{this} -m venv --without-pip .venv && ln -s {installed} .venv/lib/python3*/site-packages/"
+    python = f'case "$2" in venv) {linked};; *) exec {this} "$@";; esac'
     done = make(checkout, "setup", fake_python(checkout, python), **nowhere)
     assert done.returncode
     assert "The Python packages could not be installed (is there a network?)" in done.stderr
