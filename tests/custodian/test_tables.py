@@ -328,7 +328,7 @@ def in_this_process(monkeypatch, small_pool):
 
 
 @pytest.mark.usefixtures("known_chance", "in_this_process")
-def test_households_are_released(study, capsys, monkeypatch):
+def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert main(["check", "studies/households"]) == 0, capsys.readouterr()
     assert main(["release", "studies/households"]) == 0, capsys.readouterr().err
     assert [entry.epsilon for entry in read_ledger(study)] == [2.0]
@@ -343,6 +343,7 @@ def test_households_are_released(study, capsys, monkeypatch):
     assert len(frame) == 4000
     assert 0.02 < frame["income"].isna().mean() < 0.12
     assert frame.drop(columns="income").notna().all().all()
+    assert main(["verify", "release/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
     readme = " ".join((folder / "README.md").read_text().split())
     assert re.search(r"For each of the 14 pairs of columns below, one .* standard error of 0\.0\d+ to 0\.0\d+\.", readme)
     assert re.search(r"from the noise alone \| \| --- \| --- \| \| age and hours kind \| 0\.\d+ \| ", readme)
