@@ -15,7 +15,7 @@
 // kind: 1 normal, 2 Beta, 3 Beta regression, 4 gamma regression, 5 Poisson, 6 and 7 negative binomial without and with predictors.
 functions {
 #include outcome_table.stan
-#include small_counts.stan
+#include noisy_counts.stan
 }
 data {
   int<lower=1, upper=7> kind;
@@ -117,10 +117,7 @@ model {
     }
     x_correlation_factor ~ lkj_corr_cholesky(2);
   }
-  noisy[large_cell] ~ normal(expected[large_cell], sqrt(expected[large_cell] + noise_variance));
-  if (small > 0) {
-    target += small_counts(expected[small_cell], polynomial);
-  }
+  target += noisy_counts(expected, noisy, noise_variance, large_cell, small_cell, polynomial);
   if (whitened > 0) {
     target += -0.5 * dot_self(whiten * (noisy - expected));
   }
@@ -150,6 +147,8 @@ model {
     target += cauchy_lpdf(spread | 0, prior[1]) + log_spread[1];
     sd ~ student_t(prior[3], 0, prior[4]);
     correlation_factor ~ lkj_corr_cholesky(prior[2]);
-    coefficient ~ multi_normal_cholesky(rep_vector(0, p), diag_pre_multiply(sd, correlation_factor));
+    // coefficient ~ multi_normal_cholesky(0, diag_pre_multiply(sd, correlation_factor)), which takes 5 s longer to compile
+    target += -0.5 * dot_self(mdivide_left_tri_low(correlation_factor, coefficient ./ sd))
+              - sum(log(sd)) - sum(log(diagonal(correlation_factor)));
   }
 }

@@ -37,7 +37,7 @@ SCALE = JOBS.scale
 if JOBS.confidential:
     close_logs()
 
-STAN_FUNCTIONS = ("clipped_sum", "negative_binomial_sum", "outcome_table", "small_counts")
+STAN_FUNCTIONS = ("clipped_sum", "negative_binomial_sum", "noisy_counts", "outcome_table")
 FUNCTION_FILES = [
     part.format(name) for name in STAN_FUNCTIONS for part in ("portable/{}.stan", "native/{}.stan", "native/{}.hpp")
 ]
