@@ -128,7 +128,7 @@ ADULT_SCHEMA = Schema(
     (
         Categorical("workclass", (
             "Federal-gov", "Local-gov", "Never-worked", "Private", "Self-emp-inc", "Self-emp-not-inc", "State-gov",
-            "Without-pay", "?",
+            "Without-pay",
         )),
         Categorical("education", (
             "Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college",
@@ -141,7 +141,7 @@ ADULT_SCHEMA = Schema(
         Categorical("occupation", (
             "Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial", "Farming-fishing", "Handlers-cleaners",
             "Machine-op-inspct", "Other-service", "Priv-house-serv", "Prof-specialty", "Protective-serv", "Sales",
-            "Tech-support", "Transport-moving", "?",
+            "Tech-support", "Transport-moving",
         )),
         Categorical("relationship", ("Husband", "Not-in-family", "Other-relative", "Own-child", "Unmarried", "Wife")),
         Categorical("race", ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White")),
@@ -151,22 +151,26 @@ ADULT_SCHEMA = Schema(
             "France", "Germany", "Greece", "Guatemala", "Haiti", "Holand-Netherlands", "Honduras", "Hong", "Hungary",
             "India", "Iran", "Ireland", "Italy", "Jamaica", "Japan", "Laos", "Mexico", "Nicaragua",
             "Outlying-US(Guam-USVI-etc)", "Peru", "Philippines", "Poland", "Portugal", "Puerto-Rico", "Scotland", "South",
-            "Taiwan", "Thailand", "Trinadad&Tobago", "United-States", "Vietnam", "Yugoslavia", "?",
+            "Taiwan", "Thailand", "Trinadad&Tobago", "United-States", "Vietnam", "Yugoslavia",
         )),
     ),
     Categorical("income", ("<=50K", ">50K")),
 )  # fmt: skip
-"""Six continuous and eight categorical features; a question mark is a separate value."""
+"""Six continuous and eight categorical features. No complete record has the value Never-worked."""
 
 
 def adult(generator: np.random.Generator, folder: str | Path) -> Table:
-    """UCI Adult, with the published training and test parts combined: 48,842 records.
+    """UCI Adult: the 45,222 complete records of the published training and test parts.
+
+    A question mark is a missing value; the number of records without one is the paper's.
 
     Raises:
         DataError: a file is absent, is not the published one, or contains a value outside the schema.
     """
     parts = [load_columns(name, folder) for name in NEEDED["adult"]]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in ADULT_COLUMNS}
+    complete = np.all([values != "?" for values in columns.values()], axis=0)
+    columns = {name: values[complete] for name, values in columns.items()}
     # The labels of the published test part end in a full stop.
     columns["income"] = np.char.rstrip(columns["income"], ".")
     return table_of(ADULT_SCHEMA, columns, "Adult")
