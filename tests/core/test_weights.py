@@ -100,6 +100,13 @@ def test_an_open_end_stays_open_where_the_record_is_zero(a, b, ends):
     assert [end.item() for end in wide] == list(ends)
 
 
+@pytest.mark.parametrize(("a", "b"), [(1.2, 1.8), (0.4, 0.9), (np.array([0.4, 1.2]), np.array([1.8, 2.4]))])
+def test_a_range_without_its_record_is_refused(a, b):
+    """A bound of such a range would not be the record's: the paper gives it the bound 0 and full weight."""
+    with pytest.raises(ValueError, match="needs a <= 1 <= b"):
+        sensitive_range(np.ones(2), a, b)
+
+
 PREDICTIONS = arrays(float, (20, 6), elements=st.floats(0, 100))
 POSITIVE = arrays(float, 6, elements=st.floats(0.01, 100))
 

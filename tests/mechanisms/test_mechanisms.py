@@ -117,6 +117,13 @@ def test_a_shorter_range_never_raises_an_averaged_bound(seed, a, b, closer, fact
 
 
 @given(STUDIES, LOW, HIGH)
+def test_the_largest_records_have_an_open_range_by_default(seed, a, b):
+    plain, wider = apply("range_averaged", seed, a=a, b=b), apply("range_averaged", seed, a=a, b=b, top=0.3)
+    assert (wider.sensitive.weights >= plain.sensitive.weights).all()
+    assert (wider.weights <= plain.weights).all()
+
+
+@given(STUDIES, LOW, HIGH)
 def test_truncated_shares_the_fit_of_weighted(seed, a, b):
     weighted = apply("weighted", seed)
     for name in ("range_truncated", "range_truncated_printed"):

@@ -76,6 +76,12 @@ def outside_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:
-    """Compute ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays infinite at x = 0."""
+    """Compute ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays infinite at x = 0.
+
+    Raises:
+        ValueError: a record is outside its own range.
+    """
+    if not (np.less_equal(a, 1).all() and np.greater_equal(b, 1).all()):
+        raise ValueError("a sensitive range [a x, b x] that contains its record x needs a <= 1 <= b")
     first, second = (end * np.where(np.isinf(end) & (x == 0), 1.0, x) for end in (a, b))
     return np.minimum(first, second), np.maximum(first, second)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,13 +14,13 @@ from formalsynth.core.arrays import Array, blocks, count, parts, take
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import AsGiven, Finite, NonNegative, Proportion
 from formalsynth.core.mechanism import Context, Form, mechanism
-from formalsynth.core.model import Number
 from formalsynth.core.weights import lipschitz_weights, outside_shares
 
 AVERAGED = "range-averaged | R"
 TRUNCATED = "range-truncated | R"
-RangeEnd = Annotated[Number, Field(strict=True), AsGiven]
-"""End of a range as a multiple of the record's value; infinite for an open range."""
+LowerEnd = Annotated[float, Field(strict=True, le=1, allow_inf_nan=True), AsGiven]
+UpperEnd = Annotated[float, Field(strict=True, ge=1, allow_inf_nan=True), AsGiven]
+"""End of a range as a multiple of the record's value, which is inside its range; infinite for an open range."""
 MOST_PREDICTIVE = 400_000_000
 """Largest number of predictive values in a replicate. For a million records, 334 of 1000 draws are used, and the errors of shares
 are at most 0.028."""
@@ -29,17 +30,18 @@ are at most 0.028."""
 def range_averaged(
     context: Context,
     *,
-    a: RangeEnd,
-    b: RangeEnd,
+    a: LowerEnd,
+    b: UpperEnd,
     top: Proportion = 0.0,
-    wide_a: RangeEnd = 0.0,
-    wide_b: RangeEnd = 0.0,
+    wide_a: LowerEnd = 0.0,
+    wide_b: UpperEnd = math.inf,
     c: NonNegative = 1.0,
     g: Finite = 0.0,
 ) -> Form:
     """Range-averaged weights ``lambda + (1 - lambda) alpha`` (range paper, Equations 5 to 7).
 
-    The share ``top`` of the largest records has the sensitive range ``[wide_a x, wide_b x]`` (Section 4.3).
+    The share ``top`` of the largest records has the sensitive range ``[wide_a x, wide_b x]`` (Section 4.3); by
+    default, all positive values.
     """
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)
     lambda_ = _outside_share(context, _Ranges(a, b, top, wide_a, wide_b))
@@ -47,7 +49,7 @@ def range_averaged(
 
 
 @mechanism(TRUNCATED, id=4, truncates=True)
-def range_truncated(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
+def range_truncated(context: Context, *, a: LowerEnd, b: UpperEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
     """LW weights on the likelihood truncated to the sensitive range: bound ``|alpha (f - log gamma)|``.
 
     Source: range paper, Definition 4. The printed Equation 15 omits ``alpha`` from ``log gamma`` and contradicts the results
@@ -58,7 +60,7 @@ def range_truncated(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegativ
 
 
 @mechanism(TRUNCATED, id=5, truncates=True)
-def range_truncated_printed(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
+def range_truncated_printed(context: Context, *, a: LowerEnd, b: UpperEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
     """Bound as printed: ``|alpha f - log gamma|`` (range paper, Equation 15)."""
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)
     return Form(alpha, Sensitive(alpha, (a, b), np.ones_like(alpha)))
@@ -72,7 +74,7 @@ class _Ranges:
     b: float
     top: float = 0.0
     wide_a: float = 0.0
-    wide_b: float = 0.0
+    wide_b: float = math.inf
 
     @classmethod
     def of(cls, parameters: Mapping[str, float]) -> _Ranges | None:
