@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from page import table, write_part
+from page import table, write_table
 from schedule import SECONDS
 
 OF_PAPERS = ("run_batch", "run_study", "collect_batches", "collect_study", "judge_claims", "show")
@@ -50,7 +50,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file, delimiter="\t")
 
 
-def by_part(given: Accounts) -> str:
+def by_part(given: Accounts) -> list[list[str]]:
     """Build a table of each part's share, for the papers and for our own study."""
     columns = [[parts for paper, parts in given.items() if paper not in ("", OURS)], [given[OURS]] if OURS in given else []]
     totals = [sum(map(sum, column)) for column in columns]
@@ -59,31 +59,31 @@ def by_part(given: Accounts) -> str:
                  zip(columns, totals, strict=True))]
         for k, part in enumerate(PARTS)
     ]  # fmt: skip
-    return table(["processor time", "papers", OURS], [*rows, ["seconds", *(f"{total:.0f}" for total in totals)]])
+    return [["processor time", "papers", OURS], *rows, ["seconds", *(f"{total:.0f}" for total in totals)]]
 
 
-def by_paper(given: Accounts) -> str:
+def by_paper(given: Accounts) -> list[list[str]]:
     """Build a table of each paper's seconds."""
     rows = [[f"`{paper}`", f"{sum(parts):.0f}", f"{parts[2]:.0f}"] for paper, parts in sorted(given.items()) if paper]
-    return table(["paper", "processor seconds", "of them Stan programs"], rows)
+    return [["paper", "processor seconds", "of them Stan programs"], *rows]
 
 
 def main() -> None:
-    """Print the tables of a run; with --write, write them to the page."""
+    """Print the tables of a run; with --write, write them to bench/tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scale", nargs="?", default="paper")
-    parser.add_argument("--write", action="store_true", help="write the tables to docs/PERFORMANCE.md")
+    parser.add_argument("--write", action="store_true", help="write the tables to bench/tables")
     options = parser.parse_args()
     logs, benchmarks = Path("logs", options.scale), Path("benchmarks", options.scale)
     if not (logs.is_dir() and benchmarks.is_dir()):
         sys.exit(f"{logs}, {benchmarks}: not found; give the scale of a finished run, and run this in the run's folder")
     given = accounts(logs)
     megabytes = sorted(memory(benchmarks).items(), key=lambda item: -item[1])
-    largest = table(["rule", "MB"], [[f"`{rule}`", f"{value:.0f}"] for rule, value in megabytes[:6]])
-    text = "\n\n".join([by_part(given), by_paper(given), largest])
-    print(text)
-    if options.write:
-        write_part("accounts", text)
+    largest = [["rule", "MB"], *([f"`{rule}`", f"{value:.0f}"] for rule, value in megabytes[:6])]
+    for name, (head, *rows) in {"processor_time": by_part(given), "papers": by_paper(given), "memory": largest}.items():
+        print(table(head, rows), end="\n\n")
+        if options.write:
+            write_table(name, head, rows)
 
 
 if __name__ == "__main__":

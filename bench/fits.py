@@ -3,7 +3,7 @@
 All of them sample 400 + 1000 iterations in one chain and end with the by-record Lipschitz bounds: our programs, straightforward
 programs as a paper or brms writes them, exact draws as in the audit, and PyMC with nutpie if PYTHON can import them. Processor
 time is measured, including that of the sampler, so other work on the machine matters little. Set OMP_NUM_THREADS=1, as in the
-jobs of the workflow. --write writes the table to docs/PERFORMANCE.md.
+jobs of the workflow. --write writes the table to bench/tables.
 """
 
 import argparse
@@ -29,10 +29,10 @@ from formalsynth.core.weights import lipschitz_weights
 from formalsynth.data.populations.beta import beta
 from formalsynth.data.populations.counts import negative_binomial_mixture
 from formalsynth.data.populations.lognormal import lognormal_on_normal
-from formalsynth.plan.marks import between
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import sample
 from formalsynth.stan.served import ended_after
+from page import write_table
 
 FAMILIES.find()
 ROOT = Path(__file__).parents[1]
@@ -84,21 +84,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repetitions", nargs="?", type=int, default=5)
     parser.add_argument("--pymc", metavar="PYTHON", help="interpreter with pymc and nutpie")
-    parser.add_argument("--write", action="store_true", help="write the table to docs/PERFORMANCE.md")
+    parser.add_argument("--write", action="store_true", help="write the table to bench/tables")
     options = parser.parse_args()
     cmdstan = Path(json.loads((ROOT / ".cmdstan" / "cmdstan.json").read_text())["path"])
-    table = ["| model | fit | seconds (least to most) | times ours |", "| --- | --- | ---: | ---: |"]
+    table: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder:
         for comparison in comparisons():
             table += compare(comparison, Path(folder), cmdstan, options.repetitions, options.pymc)
         compare_sizes(Path(folder), cmdstan, options.repetitions)
     if options.write:
-        page = ROOT / "docs" / "PERFORMANCE.md"
-        text = between(page.read_text(encoding="utf-8"), "fits", "\n".join(table), str(page))
-        page.write_text(text, encoding="utf-8")
+        write_table("fits", ["model", "fit", "seconds (least to most)", "times ours"], table)
 
 
-def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int, pymc: str | None) -> list[str]:
+def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int, pymc: str | None) -> list[list[str]]:
     """Compare every form of our program with the others, taking turns; return rows of the table."""
     program = FAMILIES[comparison.family].program
     forms = {}
@@ -142,7 +140,7 @@ def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: in
         bound = f", largest bound {bounds[name]:.3f}" if name in bounds else ""
         print(f"  {line(values)}  {ratio:6.1f} x  {name}{bound}")
         range_ = f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
-        rows.append(f"| {comparison.title} | {name} | {range_} | {ratio:.2g} |")
+        rows.append([comparison.title, name, range_, f"{ratio:.2g}"])
     return rows
 
 

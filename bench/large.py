@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 from copied import ROOT, copied
-from page import table, write_part
+from page import table, write_table
 
 SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "Unweighted": {"mechanism": "unweighted"},
@@ -85,13 +85,13 @@ def measured(family: str, n: int, kind: str) -> list[float]:
 
 
 def main() -> None:
-    """Print a table of all families and a line for an audit; with --write, write them to the page."""
+    """Print a table of all families and of an audit; with --write, write it to bench/tables."""
     if len(sys.argv) == 4:
         one(sys.argv[1], int(sys.argv[2]), sys.argv[3])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("records", nargs="?", type=int, default=1_000_000)
-    parser.add_argument("--write", action="store_true", help="write the table to docs/PERFORMANCE.md")
+    parser.add_argument("--write", action="store_true", help="write the table to bench/tables")
     options = parser.parse_args()
     rows = []
     for family in POPULATIONS:
@@ -100,11 +100,10 @@ def main() -> None:
     audited = options.records // 10
     seconds, megabytes = measured(AUDITED, audited, "audit")
     head = [f"{options.records:,} records", "processor seconds, without range-averaging", "with it", "MB of the largest process"]
-    text = f"{table(head, rows)}\n\nAn audit of one data set of {audited:,} records of `{AUDITED}`, with its replicate, took "
-    text += f"{seconds:.1f} s and {megabytes:.0f} MB."
-    print(text)
+    rows.append([f"audit of {audited:,} records, `{AUDITED}`", f"{seconds:.0f}", "", f"{megabytes:,.0f}"])
+    print(table(head, rows))
     if options.write:
-        write_part("large", text)
+        write_table("large", head, rows)
 
 
 if __name__ == "__main__":

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import yaml
 from copied import copied
-from page import table, write_part
+from page import table, write_table
 
 
 def main() -> None:
-    """Print jobs, processor seconds and memory of each dry run; with --write, write them to the page."""
+    """Print jobs, processor seconds and memory of each dry run; with --write, write them to bench/tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("replicates", nargs="?", type=int, default=10_000)
-    parser.add_argument("--write", action="store_true", help="write the table to docs/PERFORMANCE.md")
+    parser.add_argument("--write", action="store_true", help="write the table to bench/tables")
     options = parser.parse_args()
     replicates, rows = options.replicates, []
     with tempfile.TemporaryDirectory() as folder:
@@ -37,10 +37,10 @@ def main() -> None:
             if not jobs:
                 sys.exit(run.stdout[-2000:] + run.stderr[-2000:])
             rows.append([f"{replicates:,}", size, f"{int(jobs[1]):,}", f"{seconds:.0f}", f"{after.ru_maxrss / 1024:.0f}"])
-    text = table(["replicates of each scenario", "replicates in a batch", "jobs", "processor seconds", "MB"], rows)
-    print(text)
+    head = ["replicates of each scenario", "replicates in a batch", "jobs", "processor seconds", "MB"]
+    print(table(head, rows))
     if options.write:
-        write_part("many", text)
+        write_table("many", head, rows)
 
 
 def multiply(papers: Path, replicates: int) -> None:

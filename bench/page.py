@@ -1,11 +1,10 @@
-"""Page of measurements: tables between the markers in docs/PERFORMANCE.md."""
+"""Tables of measurements in bench/tables, from which ``python -m dev.reference --write`` fills the tables of documents."""
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from formalsynth.plan.marks import between
-
-PAGE = Path(__file__).parents[1] / "docs" / "PERFORMANCE.md"
+TABLES = Path(__file__).parent / "tables"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -14,10 +13,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def write_part(name: str, text: str) -> None:
-    """Replace a part of the page.
-
-    Raises:
-        ValueError: the page does not contain the markers of this part exactly once.
-    """
-    PAGE.write_text(between(PAGE.read_text(encoding="utf-8"), name, text, str(PAGE)), encoding="utf-8")
+def write_table(name: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Write a table as ``bench/tables/<name>.csv``, with its numbers as they are shown in documents."""
+    TABLES.mkdir(exist_ok=True)
+    with (TABLES / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([head, *rows])

@@ -1,17 +1,18 @@
-"""Attempts to refute noisy tables: python -m bench.refute [simulations] [name ...].
+"""Attempts to refute noisy tables: python bench/refute.py [--write] [simulations] [name ...].
 
 Two findings would refute them: a population for which intervals are given but do not cover the truth, or a pair of neighbours
 with a larger loss than claimed. Each population violates an assumption or a declaration. Each simulation makes a release and
 computes its posterior by importance sampling. The output is the share of simulations with an interval
 (``inference.intervals.contradicted``; a simulation with few effective draws has none), the coverage of 95 % intervals among
 these, and the ratio of the root mean square error of the posterior mean to that of the usual estimate without privacy. An outcome
-is "covers", "no interval" (in 95 % of simulations) or "refuted". Attempts to refute privacy print the largest loss.
+is "covers", "no interval" (in 95 % of simulations) or "refuted". Attempts to refute privacy print the largest loss. With
+``--write``, all of them are written to bench/tables/attempts.csv.
 """
 
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,6 +28,7 @@ from formalsynth.inference.density import TablesDensity, importance_draws
 from formalsynth.inference.goodness_of_fit import p_value
 from formalsynth.inference.intervals import contradicted
 from formalsynth.mechanisms.noisy_tables import ratio
+from page import write_table
 from scipy.special import expit
 
 for register in (FAMILIES, MECHANISMS):
@@ -69,15 +71,15 @@ class Outcomes:
     usual: list[float] = field(default_factory=list)
     """Errors of the usual estimate without privacy."""
 
-    def line(self) -> str:
-        """Format the results, with the verdict."""
+    def cells(self) -> list[str]:
+        """Format the share of intervals, their coverage, the ratio of errors, and the outcome."""
         runs, given = len(self.covered) + self.refused + self.failed, len(self.covered)
         coverage = float(np.mean(self.covered)) if given else math.nan
         spread = 3 * math.sqrt(ENOUGH * (1 - ENOUGH) / max(given, 1))
         verdict = "no interval" if given <= 0.05 * runs else "covers" if coverage >= ENOUGH - spread else "refuted"
         squares = [float(np.mean(np.square(errors))) if errors else math.nan for errors in (self.private, self.usual)]
-        shares = f"intervals {given / runs:4.0%}, contradicted {self.refused / runs:4.0%}, failed {self.failed / runs:4.0%}"
-        return f"{shares}   coverage {coverage:5.3f}   error x {math.sqrt(squares[0] / squares[1]):6.2f}   {verdict}"
+        shown = "" if verdict == "no interval" else f"{coverage:.2f}"
+        return [f"{given / runs:.0%}".replace("%", " %"), shown, f"{math.sqrt(squares[0] / squares[1]):.2g}", verdict]
 
 
 def release(attempt: Population, records: Records, number: int) -> PrivateFit:
@@ -254,37 +256,48 @@ def shared_noise(runs: int) -> str:
         noises.append(np.array([tables.public.noisy.flat - tables.counts.counts for tables in made]))
     same = max(float((noises[0] == other).mean()) for other in noises[1:])
     # two independent values of discrete noise of scale 2 agree with probability 0.130
-    return f"share of equal noise {same:5.1%}, of independent noise 13.0%   {'refuted' if same > 0.2 else 'holds'}"
+    return f"equal in {100 * same:.1f} %, expected by chance in 13.0 %: {'refuted' if same > 0.2 else 'holds'}"
 
 
 def _against(epsilon: float, claimed: float) -> str:
-    return f"largest loss {epsilon:.6f}   claimed {claimed:g}   {'refuted' if epsilon > claimed + 1e-9 else 'holds'}"
+    return f"shows ε = {epsilon:.3f}, claimed {claimed:g}: {'refuted' if epsilon > claimed + 1e-9 else 'holds'}"
 
 
-PRIVACY: Mapping[str, Callable[[int], str]] = {"who": guess_who, "extreme": extreme_record, "noise": shared_noise}
+PRIVACY: Mapping[str, tuple[str, Callable[[int], str]]] = {
+    "who": ("an attacker knows all records but one, and sees many noisy tables of each data set", guess_who),
+    "extreme": ("one record that is not a number, infinite, or as large as a number can be", extreme_record),
+    "noise": ("two declarations that hardly differ, whose noise could be the same", shared_noise),
+}
+HEAD = ("attempt", "name", "intervals given", "coverage", "error", "outcome")
 
 
-def lines(names: Iterator[str] | list[str], simulations: int) -> Iterator[str]:
-    """Yield the line of each attempt."""
+def rows(names: Iterable[str], simulations: int) -> Iterator[list[str]]:
+    """Yield the row of each attempt, with a third of the simulations for a regression."""
     for name in names:
         if name in PRIVACY:
-            yield f"{name:9} {PRIVACY[name](simulations)}"
+            what, attack = PRIVACY[name]
+            yield [what, f"`{name}`", "", "", "", attack(simulations)]
             continue
         attempt, outcomes = POPULATIONS[name], Outcomes()
-        for number in range(simulations):
+        for number in range(math.ceil(simulations / 3) if "x_bins" in attempt.declared else simulations):
             simulated(attempt, number, outcomes)
-        yield f"{name:9} {outcomes.line()}"
+        yield [attempt.what, f"`{name}`", *outcomes.cells()]
 
 
 def main(words: list[str]) -> int:
     """Run the named attempts, or all."""
-    simulations = int(words[0]) if words and words[0].isdigit() else 400
+    write, words = "--write" in words, [word for word in words if word != "--write"]
+    simulations = int(words[0]) if words and words[0].isdigit() else 450
     names = [word for word in words if not word.isdigit()] or [*POPULATIONS, *PRIVACY]
     if unknown := set(names) - {*POPULATIONS, *PRIVACY}:
         print(f"given {', '.join(sorted(unknown))}; allowed: {', '.join([*POPULATIONS, *PRIVACY])}")
         return 2
-    for line in lines(names, simulations):
-        print(line, flush=True)
+    table = []
+    for row in rows(names, simulations):
+        print(" | ".join(row), flush=True)
+        table.append(row)
+    if write:
+        write_table("attempts", HEAD, table)
     return 0
 
 

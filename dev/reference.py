@@ -1,8 +1,8 @@
 """Reference run: the small part of a run at scale paper that the repository contains, and its comparison with a fresh run.
 
 Run as ``python -m dev.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
-has changed, or with ``--write`` to write the parts of README.md, docs/ERRATA.md and docs/COST.md about the reference run;
-``--check`` only compares.
+has changed, or with ``--write`` to write docs/ERRATA.md and the parts of documents that come from stored tables; ``--check`` only
+compares.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from formalsynth.runtime.files import read_table, whole, write_text
 
 from dev.cost_numbers import cost_part
 from dev.ledgers import changes, markdown
+from dev.numbers import documents, filled
 from dev.release_drawing import release_drawing
 from dev.results_page import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
 from dev.steady import verdicts_of_run
@@ -50,8 +51,8 @@ def main() -> int:
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--keep", action="store_true", help=f"copy the small part of the run at scale {SCALE} to {KEPT}")
     task.add_argument("--compare", action="store_true", help="list claims whose verdict has changed; exit with 1 if any")
-    task.add_argument("--write", action="store_true", help=f"write the parts of {README}, {ERRATA} and {COST} about this run")
-    task.add_argument("--check", action="store_true", help=f"exit with 1 if {README}, {ERRATA} or {COST} is out of date")
+    task.add_argument("--write", action="store_true", help="write the parts of documents that come from stored tables")
+    task.add_argument("--check", action="store_true", help="exit with 1 if one of these is out of date")
     options = parser.parse_args()
     plan = plan_of(Path("config"))
     if options.write or options.check:
@@ -95,6 +96,8 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     numbers = cost_part(folder / KEPT / COST_STUDY)
     if numbers is not None:
         texts[COST] = between((folder / COST).read_text(encoding="utf-8"), NUMBERS, numbers, str(COST))
+    for path in documents(folder):
+        texts[path] = filled(texts.get(path) or _text(folder / path), folder)
     stale = [path for path, text in texts.items() if not (folder / path).exists() or _text(folder / path) != text]
     for path in stale:
         if check:

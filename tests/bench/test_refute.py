@@ -27,18 +27,18 @@ def test_the_truth_of_a_population_is_that_of_many_records(name):
 
 def test_a_truth_that_is_wrong_is_refuted():
     wrong = replace(POPULATIONS["family"], truth=0.3)
-    assert outcomes_of(wrong, 12).line().endswith("refuted")
-    assert outcomes_of(POPULATIONS["family"], 12).line().endswith("covers")
+    assert outcomes_of(wrong, 12).cells()[-1] == "refuted"
+    assert outcomes_of(POPULATIONS["family"], 12).cells()[-1] == "covers"
 
 
 def test_a_predictor_of_two_values_has_no_interval():
     outcomes = outcomes_of(POPULATIONS["two"], 5)
     assert (outcomes.refused, outcomes.covered) == (5, [])
-    assert outcomes.line().endswith("no interval")
+    assert outcomes.cells()[-1] == "no interval"
 
 
 def test_attempts_at_privacy_hold():
-    assert all(line.endswith("holds") for line in refute.lines(PRIVACY, 40))
+    assert all(row[-1].endswith("holds") for row in refute.rows(PRIVACY, 40))
 
 
 def test_an_unknown_name_is_refused(capsys):
@@ -48,3 +48,15 @@ def test_an_unknown_name_is_refused(capsys):
 
 def test_records_alone_have_the_constant():
     assert refute.alone(np.array([0.2, 0.4])).design.tolist() == [[1.0], [1.0]]
+
+
+def test_written_attempts_are_a_table_of_a_document(capsys, monkeypatch):
+    written = []
+    monkeypatch.setattr(refute, "write_table", lambda *table: written.append(table))
+    assert refute.main(["--write", "12", "family", "extreme"]) == 0
+    ((name, head, rows),) = written
+    assert (name, len(head)) == ("attempts", 6)
+    assert [row[1:] for row in rows] == [
+        ["`family`", "100 %", rows[0][3], rows[0][4], "covers"],
+        ["`extreme`", "", "", "", "shows ε = 0.700, claimed 0.7: holds"],
+    ]

@@ -1,0 +1,188 @@
+"""Numbers in documents: tables inserted from stored runs, and a check that no other number is in prose.
+
+``<!-- begin: FILE.csv rows=A,B* columns=C,D -->`` and ``<!-- end -->`` enclose a table that ``python -m dev.reference --write``
+fills from the named file, in docs/reference or bench/tables. Both options may be left out. Run as ``python -m dev.numbers``, this
+prints each number in prose outside such parts with its sentence, and exits with 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import yaml
+from formalsynth.core.words import METRICS, metric
+from formalsynth.report.contents import read_ledger
+from formalsynth.report.rows import ours
+
+from dev.markdown import markdown_rows
+
+DOCUMENTS = ("README.md", "docs/*.md", "docs/proofs/*.md")
+"""Documents whose parts are filled."""
+CHECKED = (
+    "docs/proofs/censored_unweighted.md",
+    "docs/proofs/perturbed_histogram.md",
+    "docs/proofs/reference_censored.md",
+)
+"""Documents whose prose is checked."""
+PART = re.compile(r"(<!-- begin: (\S+\.csv)((?: (?:rows|columns)=.*?)?) -->).*?<!-- end -->", re.DOTALL)
+WORDS = (
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty|(?:thir|four|fif|six|seven|eigh|nine)teen|two|three|four|five|six|seven|eight|"
+    r"nine|ten|eleven|twelve|hundreds?|thousands?|millions?|dozens?|half|halves|quarters?|twice|thrice|"
+    r"(?<=a )(?:third|fourth|fifth|sixth|eighth|tenth|twentieth|hundredth|thousandth)|(?:third|fourth|fifth|sixth|eighth|tenth)s"
+)
+NUMBER = re.compile(rf"(?<![\w.-])[-−+]?\d[\d.,]*\d|(?<![\w.-])\d|\b(?:{WORDS})\b", re.IGNORECASE)
+"""Number in digits or words."""
+APART = re.compile(
+    r"<!-- begin: (?:\S+\.csv[^>]*? -->.*?<!-- end -->|(\w+) -->.*?<!-- end: \1 -->)"  # generated parts
+    r"|^( *)```.*?^\2```|`[^`]*`|^ {4,}\S.*?$|<!--.*?-->|\]\([^)]*\)|https?://\S+"  # code and links
+    r"|^ *\d+\. |^#+ \d+\."  # lists and headings
+    # references
+    r"|\b(?:Sections?|Figures?|Tables?|Equations?|Theorems?|Lemmas?|Definitions?|Supplements?|Appendix|Corollary|Notes?|Python|"
+    r"CmdStan|GCC|C\+\+|version) [A-Z]?\.?\d(?:[\d.-]*\d)?(?:(?:,|,?\s+and|\s+to|\s+or)\s+[A-Z]?\.?\d(?:[\d.-]*\d)?)*"
+    r"|\b(?:19[5-9]|20[012])\d\b(?=\)|[,;] )",  # years
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+"""Parts of a document other than its own prose."""
+VALUE = r"[-−]?\d[\d,]*(?:\.\d+)?"
+SETTING = re.compile(
+    rf"(?:\b[nmkqKRabMs]|[εδλ]|\bepsilon|\bdelta|\bscale) (?:=|of) (?:{VALUE}(?:, | and | or |, and | / | to ))*{VALUE}"
+    r"(?![\d.]*\d| ?%)"
+)
+"""Setting, which is allowed if all its values are in the configuration."""
+SYMBOL = r"(?<!\w)(?:[A-Za-zα-ωΔΣ](?:_\w+)?|log|exp|√|π)"
+FORMULA = re.compile(
+    rf"{SYMBOL}\)? ?[*·^/<>≤≥+−-] ?\(?\d[\d.]*(?: ?[εδΔTKU])?(?!\d)|(?<![\w.])\d+ ?(?:[*·^/+−-] ?)?\(?{SYMBOL}(?!\w)"
+    rf"|\[[^\]a-z]*\]|{SYMBOL}\(\d[\d., ]*\)|\b[A-Z][a-z]+\(\d[\d., ]*\)"
+)
+"""Numbers that are part of a formula, such as ``ε / 2``, ``1 - 1/K`` or ``Beta(0.5, 3)``."""
+ENDS = re.compile(r"(?<![\w.,])[01](?![\w.,]*\d| ?%| of )")
+"""0 and 1 alone, such as the ends of a share, which are allowed like the words none and one."""
+DERIVED = re.compile(
+    r"^\*\*(?:Neighbour relation|What is declared|What is published|What crosses|Score|Theorem|Proof|Units|What would break it)\."
+    r".*?(?=^\*\*|^```|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+"""Paragraphs of a proof card that are derived and not measured."""
+SMALL = re.compile(r"(?<![\w.,])2(?![\w.,]*\d| ?%)|\b(?:two|half|twice)\b", re.IGNORECASE)
+"""Numbers that are allowed in such a paragraph."""
+EXCEPTIONS = {
+    "data sets of up to 4 records on a grid": "declared size of the exact tests, and no result",
+    "neighbours of 1000 records": "declared size of the exact tests, and no result",
+}
+"""Texts that may contain a number, at most 20, each with its reason."""
+
+
+def main() -> int:
+    """Check all documents, and print the numbers."""
+    settings = set(config_values(Path("config")))
+    lines = [
+        f"{path}:{line}: {message}"
+        for path in documents(Path(), CHECKED)
+        for line, message in check(path.read_text(encoding="utf-8"), settings)
+    ]
+    print("\n".join(lines))
+    return int(bool(lines))
+
+
+def documents(folder: Path, patterns: tuple[str, ...] = DOCUMENTS) -> list[Path]:
+    """List the documents below a folder, as paths relative to it."""
+    return [path.relative_to(folder) for pattern in patterns for path in sorted(folder.glob(pattern))]
+
+
+def check(text: str, settings: set[float]) -> Iterator[tuple[int, str]]:
+    """Yield line and message for each number in the prose of a document; ``settings`` are the values in the configuration."""
+    tables = " or ".join(dict.fromkeys(part[2] for part in PART.finditer(text))) or "a table in docs/reference or bench/tables"
+    allowed = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in EXCEPTIONS)
+    prose = _blank(re.compile(allowed), _blank(APART, text))
+    prose = SETTING.sub(lambda part: " " * len(part[0]) if set(_values(part[0])) <= settings else part[0], prose)
+    prose = DERIVED.sub(lambda part: _blank(SMALL, part[0]), _blank(ENDS, _blank(FORMULA, prose)))
+    for match in NUMBER.finditer(prose):
+        start = max(text.rfind(end, 0, match.start()) for end in (". ", ".\n", "\n\n", "| ", "- ")) + 1
+        sentence = " ".join(re.split(r"\.\s|\n\n", text[start : start + 400], maxsplit=1)[0].split())
+        yield text.count("\n", 0, match.start()) + 1, f'"{match[0]}" in "{sentence}": insert it from {tables}, or delete it'
+
+
+def _blank(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
+
+
+def _values(text: str) -> Iterator[float]:
+    for value in re.findall(VALUE, text):
+        yield float(value.strip(",").replace(",", "").replace("−", "-"))
+
+
+def config_values(folder: Path) -> Iterator[float]:
+    """Yield the numbers in the YAML files of a folder."""
+    for path in folder.rglob("*.yaml"):
+        yield from _numbers(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, int | float):
+        yield float(value)
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(inner)
+
+
+def filled(text: str, folder: Path) -> str:
+    """Fill the tables of a document from their files below a folder.
+
+    Raises:
+        FileNotFoundError: a file does not exist.
+        ValueError: a table has no such row.
+    """
+    return PART.sub(lambda part: f"{part[1]}\n\n{_table(folder / part[2], part[3])}\n\n<!-- end -->", text)
+
+
+def _table(path: Path, options: str) -> str:
+    chosen = {key: value.split(",") for key, value in re.findall(r"(rows|columns)=(\S+)", options)}
+    patterns, columns = chosen.get("rows", ["*"]), chosen.get("columns", [])
+    if path.name == "claims.csv":
+        claims = [[row.claim, row.verdict, ours(row)] for row in read_ledger(path) if _matches(row.id, patterns)]
+        cells = [["claim", "verdict", "found"], *claims]
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            table = list(csv.DictReader(file))
+        if "statistic" in table[0]:
+            cells = _statistics([row for row in table if _matches(row["synthesizer"], patterns)], columns)
+        else:
+            rows = [list(row.values()) for row in table if _matches(next(iter(row.values())), patterns)]
+            cells = [list(table[0]), *rows]
+    if len(cells) < 2:
+        raise ValueError(f"{path} has no row {', '.join(patterns)}")
+    return markdown_rows([cells[0], ["---", *["---:"] * (len(cells[0]) - 1)], *cells[1:]])
+
+
+def _statistics(table: list[dict[str, str]], columns: list[str]) -> list[list[str]]:
+    """Arrange a table of statistics with a row for each synthesizer."""
+    METRICS.find()
+    columns = columns or list(dict.fromkeys(row["statistic"] for row in table))
+    values = {(row["synthesizer"], row["statistic"]): _number(row["estimate"]) for row in table}
+    labels = {row["synthesizer"]: row["label"] for row in table}
+    data_sets = max((int(row["from"]) for row in table), default=0)
+    return [
+        [f"median of {data_sets}" if data_sets > 1 else "one data set", *(metric(column).name for column in columns)],
+        *([label, *(values.get((id, column), "") for column in columns)] for id, label in labels.items()),
+    ]
+
+
+def _matches(value: str, patterns: list[str]) -> bool:
+    return any(fnmatchcase(value, pattern) for pattern in patterns)
+
+
+def _number(text: str) -> str:
+    if text in ("", "inf"):
+        return text and "∞"
+    size = abs(float(text))
+    return f"{float(text):,.{0 if size >= 10 else 1 if size >= 1 else 2 if size >= 0.1 else 3}f}".replace("-", "−")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""Numbers in documents: tables are filled from files, and a number that no table has is refused with its sentence."""
+
+import pytest
+
+from dev import numbers
+from dev.numbers import check, config_values, filled
+
+TABLE = """statistic,synthesizer,label,estimate,from
+ecdf_max,tables_1,Noisy tables,0.02781,60
+ecdf_max,PH,Histogram,,60
+pure,tables_1,Noisy tables,inf,60
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "plain.csv").write_text("attempt,error\n`edge`,1.01\n`far`,362\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("t.csv", ["| median of 60 | max-ECDF |", "| Noisy tables | 0.028 | ∞ |", "| Histogram |  |  |"]),
+        ("t.csv rows=tables_* columns=pure", ["| Noisy tables | ∞ |"]),
+        ("plain.csv", ["| attempt | error |\n| --- | ---: |\n| `edge` | 1.01 |\n| `far` | 362 |"]),
+        ("plain.csv rows=*far*", ["| ---: |\n| `far` | 362 |"]),
+    ],
+)
+def test_a_table_is_filled_from_its_file(folder, options, expected):
+    text = filled(f"before\n\n<!-- begin: {options} -->\nold\n<!-- end -->\n\nafter\n", folder)
+    assert all(line.split(" |")[0] in text for line in expected)
+    assert all(line in text for line in expected[1:])
+    assert "old" not in text
+    assert filled(text, folder) == text
+
+
+def test_a_table_or_row_that_does_not_exist_is_an_error(folder):
+    with pytest.raises(ValueError, match=r"plain.csv has no row none"):
+        filled("<!-- begin: plain.csv rows=none -->\n<!-- end -->", folder)
+    with pytest.raises(FileNotFoundError):
+        filled("<!-- begin: absent.csv -->\n<!-- end -->", folder)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The error is 0.37 there.",
+        "It covers in 96 % of files.",
+        "Twelve are reproduced.",
+        "It holds for 17 of 20.",
+        "A third of the files fail.",
+        "The slope falls by −0.23.",
+        "One is twice as large.",
+        "At n = 31 it fails.",
+        "None, but 0 of these.",
+        "| `a` | 7.5 |",
+    ],
+)
+def test_a_number_in_prose_is_refused_with_its_sentence(sentence):
+    text = f"First line.\n\n<!-- begin: t.csv -->\n\n| 5 |\n\n<!-- end -->\n\nAll is well. {sentence}\n"
+    (line, message), *_ = check(text, {2000.0, 0.5})
+    assert line == 9
+    assert sentence.rstrip(".").strip("| ").split("|")[-1].strip() in message
+    assert "insert it from t.csv" in message
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See Section 4.1, Figures 1 and 2, Table 3, and Equations 3.5 and 3.6.",
+        "Wang (2018) shows it.",
+        "Use `bins: 12`.",
+        "At n = 2000 and ε = 0.5 and 1.",
+        "1. First do this.",
+        "Weights from 0 to 1.",
+        "Shares from Beta(0.5, 3).",
+        "At most ε / 2, or exp(-ε / 2).",
+        "Python 3.11 or newer.",
+        "[E6](ERRATA.md#e6) and x86-64.",
+        "```\n17 files\n```",
+        "**Proof.** At most 2 counts change by 1, which costs twice ε.",
+    ],
+)
+def test_settings_references_and_formulas_are_not_numbers(sentence):
+    assert list(check(f"{sentence}\n", {2000.0, 0.5, 1.0})) == []
+
+
+def test_a_proof_does_not_hide_a_measured_number():
+    assert list(check("**Proof.** It was below 0.05 in 30 data sets.\n", set()))
+
+
+def test_no_checked_document_has_a_number_of_its_own(monkeypatch, capsys, repository):
+    monkeypatch.chdir(repository)
+    assert numbers.main() == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sentence", ["In 37 of 40 runs it failed.", "The error is 0.0371 there."])
+def test_a_number_planted_in_any_checked_document_is_refused(repository, sentence):
+    settings = set(config_values(repository / "config"))
+    for path in numbers.documents(repository, numbers.CHECKED):
+        text = (repository / path).read_text(encoding="utf-8")
+        planted = text.replace(".\n\n", f". {sentence}\n\n", 1)
+        assert planted != text
+        assert any(sentence.rstrip(".") in message for _, message in check(planted, settings)), path
+
+
+def test_exceptions_are_few_used_and_have_reasons(repository):
+    texts = " ".join(" ".join((repository / path).read_text(encoding="utf-8").split()) for path in numbers.documents(repository))
+    assert len(numbers.EXCEPTIONS) <= 20
+    for phrase, reason in numbers.EXCEPTIONS.items():
+        assert phrase in texts
+        assert len(reason.split()) > 3
