@@ -77,7 +77,7 @@ CLAIMS = {
 def made(name):
     parents, parameters, *_ = FORMS[name]
     context = Context(FAMILIES["normal"], RECORDS, Address(1, 1, 1, 3, 0), parents, FitCache(outside_share=np.array(KNOWN)))
-    return MECHANISMS[name].function(context, **parameters)
+    return MECHANISMS[name].apply(context, parameters)
 
 
 def test_every_mechanism_is_here():
@@ -120,7 +120,7 @@ def test_the_number_of_bins_is_public_only_where_it_is_declared():
 @pytest.mark.parametrize(("epsilon", "scale"), [(0.5, 4.0), (2.0, 1.0), (4.0, 0.5)])
 def test_noise_of_the_histogram_has_scale_2_over_epsilon(epsilon, scale):
     context = Context(FAMILIES["normal"], RECORDS, Address(1, 1, 1, 3, 0))
-    release = MECHANISMS["perturbed_histogram"].function(context, epsilon=epsilon, low=0.0, high=4.0, bins=4)
+    release = MECHANISMS["perturbed_histogram"].apply(context, {"epsilon": epsilon, "low": 0.0, "high": 4.0, "bins": 4})
     assert release.epsilon == epsilon
     assert release.counts.scale == scale
     assert release.counts.counts.tolist() == [1, 1, 0, 1]

@@ -218,7 +218,7 @@ def _of_stages(trial: _Trial, form: Form) -> Iterator[str]:
             return
     fewer = None, np.arange(1, len(trial.records)), np.array([0, 0])
     if len({str(_stream_of(trial, index, outputs[0])) for index in fewer}) > 1:
-        yield "uses different random numbers for different records: declare its stream, with words of its parameters only"
+        yield "uses different random numbers for different records: leave words of the records out of its stream"
 
 
 def _stream_of(trial: _Trial, index: Index | None, noisy: Array) -> tuple[list[tuple[str, tuple[int, ...]]], str]:
@@ -394,7 +394,7 @@ def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
         outputs.append(made)
         streams.append((address.taken, calls[0].state))
     if any(stream != streams[0] for stream in streams):
-        return "uses different random numbers for different records: declare its stream, with words of its parameters only"
+        return "uses different random numbers for different records: leave words of the records out of its stream"
     alike = (outputs[0], *outputs[2:6]), outputs[6:]
     if any(not _same_draws(few, more) or not _same_fits(trial, few, [more]) for few, *others in alike for more in others):
         return "uses the records as well as its noisy counts: make the draws from counts.noisy(generator, 1) only"

@@ -11,7 +11,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import get_args, get_type_hints
 
 import numpy as np
@@ -218,7 +218,7 @@ class Mechanism:
         return factor({**self._defaults, **parameters}) if callable(factor) else factor
 
     def apply(self, context: Context, parameters: Mapping[str, float]) -> Made:
-        """Call the function with its own context, limited to a mechanism's random streams, and check the result.
+        """Call the function with its own context, limited to the random streams of these settings, and check the result.
 
         Raises:
             BrokenContract: the function modifies its input, or its result breaks the contract.
@@ -226,7 +226,8 @@ class Mechanism:
         """
         address = context.address
         if not isinstance(address, MechanismAddress):
-            address = MechanismAddress(**{part.name: getattr(address, part.name) for part in fields(Address)})
+            address = MechanismAddress(**vars(address))
+        address = replace(address, key=self.key(parameters))
         try:
             made = self.function(replace(context, address=address, parents=tuple(context.parents)), **parameters)
         except ValueError as error:
@@ -286,6 +287,15 @@ class Mechanism:
     def words(self, parameters: Mapping[str, float]) -> tuple[int, ...]:
         """Integer words for the random streams of this mechanism with these parameters."""
         return parameter_words(self.id, parameters, list(self.parameters.model_fields))
+
+    def key(self, parameters: Mapping[str, float]) -> tuple[int, ...]:
+        """Integer words that differ between any two settings, with defaults: they key the noise.
+
+        A switch that is off by default adds no word while it is off, so a new switch changes no stream.
+        """
+        off = {name: 0 for name, default in self._defaults.items() if default == 0}
+        settings = {**self._defaults, **parameters}
+        return self.words({name: value for name, value in settings.items() if off.get(name) != value})
 
 
 def _wrong_weights(what: str, values: Array, n: int) -> str:

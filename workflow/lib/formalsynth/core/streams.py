@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7, "centre": 16}
 """Integer ids of the stages; an id is never reused. Studies add their own stages with :func:`add_stages`."""
-OF_MECHANISMS = ("mechanism", "predict")
+OWN = "mechanism"
+"""Stage of the noise of mechanisms, whose streams are keyed on the mechanism and all its settings."""
+OF_MECHANISMS = (OWN, "predict")
 """Stages whose streams a mechanism may use; the others belong to the data, the fits and the synthetic values."""
 _MICRO = 1_000_000
 
@@ -59,7 +61,13 @@ class Address:
         return cls(key.root, key.paper_id, key.number, key.n, replicate)
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
-        """Seed sequence of one stage; ``words`` distinguish synthesizers."""
+        """Seed sequence of one stage; ``words`` distinguish synthesizers.
+
+        Raises:
+            ValueError: the stage is that of mechanisms, and there are no words: all settings would have the same noise.
+        """
+        if stage == OWN and not words:
+            raise ValueError("the noise of a mechanism needs words of the mechanism and its settings: use Mechanism.apply")
         return np.random.SeedSequence([self.root, self.paper, self.scenario, self.n, self.replicate, STAGES[stage], *words])
 
     def generator(self, stage: str, words: Sequence[int] = ()) -> np.random.Generator:
@@ -75,6 +83,9 @@ class Address:
 class MechanismAddress(Address):
     """Address for a mechanism, limited to its own random streams."""
 
+    key: tuple[int, ...] = ()
+    """Words of the mechanism and all its settings, to which those given for a stream are added."""
+
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
         """Seed sequence of one stage.
 
@@ -84,7 +95,7 @@ class MechanismAddress(Address):
         if stage not in OF_MECHANISMS:
             allowed = " or ".join(f'context.address.generator("{name}")' for name in OF_MECHANISMS)
             raise ValueError(f"uses the random stream {stage!r}, which is not a mechanism's own: use {allowed}")
-        return super().sequence(stage, words)
+        return super().sequence(stage, (*self.key, *words) if stage == OWN else words)
 
 
 def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None], every: Sequence[str] = ()) -> tuple[int, ...]:

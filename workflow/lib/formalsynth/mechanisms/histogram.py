@@ -11,7 +11,6 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import CountOrZero, Finite, PositiveNumber
 from formalsynth.core.mechanism import SENSITIVITY, Context, DirectRelease, LaplaceCounts, mechanism
-from formalsynth.core.streams import parameter_words
 
 
 def _with_declared_bins(parameters: Mapping[str, float]) -> float | None:
@@ -28,9 +27,9 @@ def perturbed_histogram(
     ``bins`` = 0 uses the integer part of sqrt(n), which the paper describes as a choice that does not use the data.
     """
     x = context.records.x
-    generator = context.address.generator("mechanism", parameter_words(8, {"epsilon": epsilon}))
     counts = laplace_counts(x, low, high, int(bins) or max(math.isqrt(len(x)), 1), epsilon)
-    return DirectRelease({"probability": shares(counts.noisy(generator, 1))}, BinPredictor(low, high), epsilon, counts)
+    noisy = counts.noisy(context.address.generator("mechanism"), 1)
+    return DirectRelease({"probability": shares(noisy)}, BinPredictor(low, high), epsilon, counts)
 
 
 def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, generator: np.random.Generator) -> Array:

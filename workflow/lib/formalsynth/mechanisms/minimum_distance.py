@@ -19,7 +19,6 @@ from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, mecha
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.private import Bins
 from formalsynth.core.selection import Selection, log_ratio
-from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import POISSON, tabled
 from formalsynth.inference.distance import Axes, Distance
 
@@ -58,8 +57,7 @@ def minimum_distance(
         "points": points, "stages": stages, "thresholds": thresholds, "x_low": x_low, "x_high": x_high, "x_bins": x_bins,
     }  # fmt: skip
     chosen = selection(context.family, context.records, settings)
-    generator = context.address.generator("mechanism", parameter_words(number_of("minimum_distance"), settings))
-    draws = draws_of(context.family, chosen.selected(generator), settings)
+    draws = draws_of(context.family, chosen.selected(context.address.generator("mechanism")), settings)
     return DirectRelease(draws, context.family, epsilon, selection=chosen)
 
 

@@ -15,7 +15,6 @@ from formalsynth.core.family import Family
 from formalsynth.core.mechanism import Context, mechanism
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables, declared_bins
-from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import Tabled, check, check_rows, has_distribution, tabled
 from formalsynth.inference.made_up_rows import RowsModel
 from formalsynth.inference.tables_model import TablesModel
@@ -41,15 +40,14 @@ def noisy_tables(
     declared = tabled(context.family)
     if declared is None and not has_distribution(context.family):
         raise ValueError("this family cannot be fitted to noisy tables")
-    settings = {"epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
+    settings = {"low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
     on_log = declared is not None and declared.log
     outcome, predictors = declared_bins(settings, on_log, context.records.design.shape[1] - 1)
     model = _model(context.family, declared, outcome, predictors, x_discrete == 1, x_closed == 1)
     exact = Tables.of(context.records, outcome, predictors)
     scale = len(exact) / epsilon
     counts = DiscreteLaplaceCounts(exact.flat, scale)
-    generator = context.address.generator("mechanism", parameter_words(number_of("noisy_tables"), settings))
-    noisy = exact.with_counts(counts.noisy(generator, 1)[0])
+    noisy = exact.with_counts(counts.noisy(context.address.generator("mechanism"), 1)[0])
     return PrivateFit(PublicTables(outcome, predictors, noisy, scale, epsilon), model, counts)
 
 

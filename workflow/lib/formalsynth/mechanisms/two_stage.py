@@ -15,7 +15,6 @@ from formalsynth.core.centring import Reference, log_likelihood_at
 from formalsynth.core.constraints import CountOfTwo, Finite, OpenProportion, PositiveNumber
 from formalsynth.core.mechanism import Context, Form, mechanism
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables, declared_bins
-from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import Tabled, tabled
 from formalsynth.inference.density import TablesDensity, find_mode
 from formalsynth.inference.tables_model import TablesModel
@@ -42,16 +41,12 @@ def censored_two_stage(
     declared = tabled(context.family)
     if declared is None:
         raise ValueError("this family cannot be fitted to noisy tables")
-    settings = {
-        "epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins,
-        "share": share,
-    }  # fmt: skip
+    settings = {"low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
     outcome, predictors = declared_bins(settings, declared.log, context.records.design.shape[1] - 1)
     exact, first = Tables.of(context.records, outcome, predictors), share * epsilon
     counts = DiscreteLaplaceCounts(exact.flat, len(exact) / first)
     if context.cache.noisy is None:
-        generator = context.address.generator("mechanism", parameter_words(number_of("censored_two_stage"), settings))
-        context.cache.noisy = counts.noisy(generator, 1)[0]
+        context.cache.noisy = counts.noisy(context.address.generator("mechanism"), 1)[0]
     priors = tuple(context.family.priors.items())
     reference = reference_of(declared, priors, outcome, predictors, tuple(context.cache.noisy), counts.scale)
     undefined = np.isnan(log_likelihood_at(context.family, context.records, reference.draws))
