@@ -24,6 +24,7 @@ def scenario_of(name, n=20, **fields):
         "file": "",
         "stand_in": False,
         "unit": 1.0,
+        "fitted_unit": None,
         "audited": 0,
         "data": "simulated data",
     }

@@ -8,7 +8,16 @@ from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, SENSITIVITY, BrokenContract, Context, Form, mechanism
+from formalsynth.core.mechanism import (
+    ASYMPTOTIC,
+    MECHANISMS,
+    SENSITIVITY,
+    BrokenContract,
+    Context,
+    Form,
+    is_strict,
+    mechanism,
+)
 from formalsynth.core.streams import Address
 
 MECHANISMS.find()
@@ -55,6 +64,15 @@ def test_exactly_the_mechanisms_with_a_strict_kind_have_a_strict_claim():
     assert not kinds & {entry.guarantee for entry in MECHANISMS.values() if not entry.strict}
 
 
+def test_a_strict_posterior_names_exact_draws_in_its_kind():
+    posteriors = {"censored_unweighted", "censored_centred", "censored_two_stage", "reference_censored"}
+    kinds = {name: entry.kind for name, entry in MECHANISMS.items() if entry.strict}
+    assert {name for name, kind in kinds.items() if kind.endswith(" | exact draws")} == posteriors
+    assert {kinds[name] for name in posteriors} == {"DP (add/remove) | exact draws"}
+    assert all(is_strict(kind) for kind in kinds.values())
+    assert not any(is_strict(entry.kind) for entry in MECHANISMS.values() if not entry.strict)
+
+
 @pytest.mark.parametrize(
     ("function", "kind", "strict", "problem"),
     [
@@ -68,6 +86,7 @@ def test_exactly_the_mechanisms_with_a_strict_kind_have_a_strict_claim():
         (made_up, "zCDP", None, "is not a strict kind"),
         (made_up, "(eps, delta)-DP (add/remove)", None, "is not a strict kind"),
         (made_up, ASYMPTOTIC, BOTH, "is not a strict kind"),
+        (made_up, "DP | exact draws", None, "leave it out"),
         (made_up, "DP | fixed weights", BOTH, "is not a strict kind"),
         (without_epsilon, "DP", BOTH, "needs a parameter called epsilon"),
         (made_up, "DP", {**BOTH, "edges": 1.0}, "given 'edges'"),

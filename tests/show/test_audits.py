@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.mechanism import MECHANISMS, is_strict
 from formalsynth.core.two_samples import two_samples
 from formalsynth.show import draw
 from formalsynth.show.captions import caption
@@ -98,7 +98,7 @@ def test_a_guaranteed_mechanism_is_on_the_frontier_at_its_guarantee_for_one_reco
     table = figure_table(display, [*collected, *replaced])
     at = table.groupby("synthesizer")[["x", "claimed"]].median()
     for id in at.index:
-        strict = display.looks[id].guarantee in ("DP", "DP (add/remove)", "DP (replace-one)")
+        strict = is_strict(display.looks[id].guarantee)
         assert at.loc[id, "x"] == at.loc[id, "claimed"] * (1 if strict else 2)
     assert {"PH_3", "Censor_uw_3", "reference_censored_3"} <= set(at.index)
     assert "lower bound" in caption(display)

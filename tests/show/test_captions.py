@@ -234,7 +234,32 @@ def test_many_labels_are_named_by_group():
     assert f"Guarantees, with the number of settings: kind: label LW ({MANY + 1})." in text
 
 
-LONGEST = 190
+UNIT = "Bounds and uncentred clipping depend on the unit of the outcome: "
+
+
+@pytest.mark.parametrize(
+    ("key", "number", "unit"),
+    [
+        ("range", "2", "that of the data"),
+        ("range", "3", ""),  # utility only
+        ("reweight", "7", "1000"),
+        ("cost", "12", "that of the data"),
+        ("cost", "5", ""),  # counts
+        ("zcdp", "2", ""),
+    ],
+)
+def test_a_caption_with_epsilon_has_the_unit_that_it_depends_on(plan_of, key, number, unit):
+    text = caption(plan_of(key).papers[key].figure(number, "paper"))
+    assert text.partition(UNIT)[2].partition(". ")[0] == unit
+
+
+def test_the_unit_in_a_caption_is_that_of_the_config():
+    for unit, words in ((1.0, "that of the data.\n"), (509_000.0, "509000.\n"), (None, "")):
+        text = caption(table_display(scenarios=[scenario_of("first", fitted_unit=unit)], statistics=["epsilon"]))
+        assert text.partition(UNIT)[2] == words
+
+
+LONGEST = 210
 """Words of the longest caption: the description, before the finding is put in front."""
 
 

@@ -8,7 +8,7 @@ from formalsynth.show import draw
 from formalsynth.show.captions import caption
 from formalsynth.show.names import apart
 from formalsynth.show.painter import PAINTERS
-from formalsynth.show.style import CONTRAST, contrast
+from formalsynth.show.style import CONTRAST, contrast, edge
 from formalsynth.show.tidy import figure_table
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,6 +72,16 @@ def test_mechanisms_are_named_once_in_each_frame_at_their_medians(display, table
         # of one style: no powers of ten next to plain numbers
         assert all(label.get_text().replace(".", "").isdigit() for label in axis.get_yticklabels())
     assert [label.get_text() for label in drawing.axes[-1].get_xticklabels()] == ["0.2", "0.5", "1", "2", "5", ""]
+
+
+def test_guarantees_that_assume_exact_draws_are_marked(display, table):
+    """Censored posteriors are drawn by a sampler; tables, histograms and minimum distance need no draws of the records."""
+    drawing = draw.drawing_of(display, table)
+    of_posteriors = {display.looks[id].colour for id in ("Censor_uw_5", "centred_1")}
+    squares = {line.get_color() for axis in drawing.axes for line in axis.lines if line.get_marker() == "s"}
+    assert squares == {edge(colour) for colour in of_posteriors}
+    assert "squares: if draws from the posterior are exact" in caption(display)
+    assert "DP (add/remove) | exact draws: Censor_uw" in caption(display)
 
 
 def table_median(table, id):

@@ -149,6 +149,7 @@ def test_every_known_kind_of_guarantee_has_its_mark():
     assert marks["asymptotic DP (local eps_x)"] is marks["per-instance"] is Mark.LOCAL
     assert mark_of("none") is Mark.NONE
     assert mark_of("DP | fixed weights") is Mark.CONDITION
+    assert mark_of("DP (add/remove) | exact draws") is Mark.EXACT
     assert mark_of("a new kind") is mark_of("a new kind | fixed weights") is Mark.LOCAL  # never more than is known
 
 

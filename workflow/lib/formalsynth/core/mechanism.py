@@ -25,6 +25,7 @@ from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.registry import DuplicateError, Registry
 from formalsynth.core.selection import Selection
 from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
+from formalsynth.core.words import EXACT_DRAWS
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
 PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}
@@ -194,6 +195,11 @@ class Mechanism:
     def fits_public(self) -> bool:
         """True if it returns private statistics and a fit to them."""
         return bool(self.program)
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """Kind of its guarantee, with the assumption of exact draws for a strict mechanism with a posterior."""
+        return self.guarantee + EXACT_DRAWS * bool(self.strict and not self.releases)
 
     @functools.cached_property
     def _defaults(self) -> Mapping[str, float]:
@@ -366,6 +372,11 @@ def mechanism(
     return register
 
 
+def is_strict(kind: str) -> bool:
+    """Check whether a kind of guarantee holds for every data set, possibly for exact draws only."""
+    return kind.removesuffix(EXACT_DRAWS) in STRICT_KINDS
+
+
 def _check_guarantee(entry: Mechanism) -> None:
     """Check that the kind of guarantee and the strict claim agree.
 
@@ -378,6 +389,8 @@ def _check_guarantee(entry: Mechanism) -> None:
             f"{kind} is not a strict kind; allowed: {', '.join(STRICT_KINDS)} with strict=, or without strict= a kind that names "
             "its condition after a bar, such as 'DP | fixed weights'"
         )
+    if entry.guarantee.endswith(EXACT_DRAWS):
+        raise ValueError(f"{kind} ends with {EXACT_DRAWS!r}, which is added to the kinds of strict posteriors: leave it out")
     if missing := [relation for relation in named or () if relation not in entry.strict]:
         example = f'strict={{"{missing[0]}": 1.0}}'
         raise ValueError(f"{kind} needs {example}: the factor by which epsilon holds for every data set")

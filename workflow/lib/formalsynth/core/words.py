@@ -24,6 +24,9 @@ SYMBOLS = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
 """Symbols of parameters and columns."""
 EVERY = " for every data set"
 CONDITION = " It does not hold for every data set, but only under the condition named after the bar."
+EXACT_DRAWS = " | exact draws"
+"""Suffix of the kinds of strict guarantees that are proven for exact draws from a posterior."""
+EXACT = " It is proven for exact draws from the posterior; the error of a sampler is not covered."
 FIXED = " It does not hold for every data set: the quantity named after the bar is treated as if it did not depend on the data."
 
 
@@ -36,7 +39,9 @@ def guarantee(kind: str) -> Words:
     """Return the name and meaning of a kind of guarantee, such as ``DP | fixed weights``."""
     head, _, condition = kind.partition(" | ")
     meaning = GUARANTEES.get(head, "A kind specific to its mechanism; see there.")
-    if condition:
+    if kind.endswith(EXACT_DRAWS):
+        meaning += EXACT
+    elif condition:
         meaning = meaning.replace(EVERY, "") + (FIXED if condition.startswith("fixed") else CONDITION)
     return Words(kind, meaning)
 

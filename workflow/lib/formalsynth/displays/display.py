@@ -61,6 +61,8 @@ class ShownScenario(JobInput):
     """True if simulated data replace a missing file."""
     unit: float
     """Value of 1 in the unit of figures and tables."""
+    fitted_unit: float | None
+    """Unit in which the fits see the outcome, if their log-likelihoods depend on it; None for counts and studies."""
     data: str
     """Description of the data in a caption; empty if the label of a real data set names them."""
 

@@ -207,7 +207,7 @@ def anchor(heading: str) -> str:
 
 def names() -> list[str]:
     """Return Markdown tables of the names that config may use, from the registers."""
-    mechanisms = [(*_described(name, entry), entry.guarantee) for name, entry in sorted(MECHANISMS.items())]
+    mechanisms = [(*_described(name, entry), entry.kind) for name, entry in sorted(MECHANISMS.items())]
     studies = [_described(name, entry) for name, entry in sorted(STUDIES.items())]
     populations = [_described(name, entry) for name, entry in sorted(POPULATIONS.items())]
     arms = [

@@ -192,7 +192,7 @@ def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> str:
     point.check(mechanism.parameters, mechanism.name, {search.parameter: search.high} if search else {})
     if len(entry.parents) != mechanism.parents:
         raise point.refuse("parents", entry.parents, [f"{mechanism.parents} for {mechanism.name}"])
-    return mechanism.guarantee
+    return mechanism.kind
 
 
 def _synthesizer(point: _Point, entry: SynthesizerEntry, id: str) -> Synthesizer:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from formalsynth.core.data_files import FILES, Dataset, find
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
@@ -249,8 +251,17 @@ def _shown(scenario: Scenario) -> ShownScenario:
         id=scenario.id, name=scenario.name, label=scenario.label, n=scenario.n, place=scenario.place,
         replicates=scenario.replicates, audited=scenario.audit.replicates if scenario.audit else 0,
         synthetic_sets=scenario.synthetic_sets, file=file, stand_in=scenario.stand_in,
-        unit=scenario.unit, data=_kind_of_data(scenario),
+        unit=scenario.unit, fitted_unit=_fitted_unit(scenario), data=_kind_of_data(scenario),
     )  # fmt: skip
+
+
+def _fitted_unit(scenario: Scenario) -> float | None:
+    """Return the unit of the outcome in the fits; None for counts that are not in a unit of their own, and for studies."""
+    own = scenario.data.parameters.get("unit") if isinstance(scenario.data, Simulated) else None
+    if isinstance(own, int | float):
+        return own
+    continuous = bool(scenario.family) and FAMILIES[scenario.family].outcomes.holds(np.array([0.5]))
+    return scenario.unit if continuous else None
 
 
 def _kind_of_data(scenario: Scenario) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
-from formalsynth.displays.display import NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
+from formalsynth.core.words import EXACT_DRAWS
+from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
 from formalsynth.displays.figure import Figure
 from formalsynth.displays.table import Table
 from formalsynth.show.painter import painter_of
@@ -55,6 +56,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         f"scale {display.scale}",
         failed,
         _guarantees(display),
+        _unit(display),
         LOWER_BOUND if _shows_audits(display) else "",
         line,
         printed_range,
@@ -81,11 +83,24 @@ def _together(texts: Iterable[str]) -> str:
     return ". ".join(dict.fromkeys(sentence for text in texts if text for sentence in SENTENCE_END.split(text.rstrip("."))))
 
 
+def _columns(display: FigureDisplay | TableDisplay) -> Sequence[str]:
+    """Columns that it shows."""
+    return (*display.figure.columns(), display.figure.across) if isinstance(display, FigureDisplay) else display.entry.columns()
+
+
 def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
     """Return True if it shows an audited epsilon."""
-    if isinstance(display, FigureDisplay):
-        return AUDITED in (*display.figure.columns(), display.figure.across)
-    return display.table == AUDIT or AUDITED in display.entry.statistics
+    return AUDITED in _columns(display) or (isinstance(display, TableDisplay) and display.table == AUDIT)
+
+
+def _unit(display: FigureDisplay | TableDisplay) -> str:
+    """Units in which outcomes are fitted, if epsilon or what it buys depends on them."""
+    clipped = any(display.looks[id].guarantee.endswith(EXACT_DRAWS) for id in display.ids)
+    units = dict.fromkeys(scenario.fitted_unit for scenario in display.scenarios)
+    words = ["that of the data" if unit == 1 else f"{unit:g}" for unit in units if unit is not None]
+    if not words or not (clipped or set(_columns(display)) & set(BOUNDS)):
+        return ""
+    return f"Bounds and uncentred clipping depend on the unit of the outcome: {' or '.join(words)}"
 
 
 def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:

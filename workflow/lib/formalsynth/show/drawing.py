@@ -246,7 +246,7 @@ class LineLook(TypedDict):
     markerfacecolor: str
     markeredgecolor: str
     markeredgewidth: float
-    fillstyle: Literal["full", "left"]
+    fillstyle: Literal["full", "left", "bottom"]
     markerfacecoloralt: str
 
 
@@ -261,10 +261,10 @@ def line_look(colour: str, mark: Mark, place: int) -> LineLook:
         linestyle=STYLES[place % len(STYLES)],
         marker=MARKERS[place % len(MARKERS)],
         markersize=4.2,
-        markerfacecolor=colour if mark in (Mark.EVERY, Mark.CONDITION) else "white",
+        markerfacecolor=colour if mark in (Mark.EVERY, Mark.EXACT, Mark.CONDITION) else "white",
         markeredgecolor=edge(colour),
         markeredgewidth=1.0,
-        fillstyle="left" if mark is Mark.CONDITION else "full",
+        fillstyle="bottom" if mark is Mark.EXACT else "left" if mark is Mark.CONDITION else "full",
         markerfacecoloralt="white",
     )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from formalsynth.core.words import EXACT_DRAWS
+
 COLUMN, PAGE = 3.5, 7.0
 """Widths in inches of a journal column, which is also the width of a phone, and of a page."""
 TEXT, TITLE = 7, 8
@@ -67,6 +69,7 @@ class Mark(Enum):
     """Strength of a kind of guarantee, with its marker in all drawings."""
 
     EVERY = ("o", INK, "any data set")
+    EXACT = ("s", INK, "exact draws only")
     CONDITION = ("D", INK, "conditional")
     LOCAL = ("o", "white", "this data set only")
     NONE = ("x", INK, "none")
@@ -100,6 +103,8 @@ def mark_of(guarantee: str) -> Mark:
     head, condition, _ = guarantee.partition(" | ")
     if head.startswith("none"):
         return Mark.NONE
+    if guarantee.endswith(EXACT_DRAWS) and head in _EVERY:
+        return Mark.EXACT
     if head in _CONDITION or (condition and head in _EVERY):
         return Mark.CONDITION
     return Mark.EVERY if head in _EVERY else Mark.LOCAL

@@ -55,7 +55,7 @@ def measure_batch(
         diagnostics |= {"status": fit.status[k].item(), "reason": fit.reason[k].item()}
         for member in job.members:
             head = {**job.key.columns, "replicate": int(replicate), "synthesizer": member.id}
-            head["guarantee"] = MECHANISMS[member.mechanism].guarantee
+            head["guarantee"] = MECHANISMS[member.mechanism].kind
             rows.append(head | diagnostics | dict(measured.columns.get(member.id, {})))
         members.append(measured.members)
         sample = measured.sample or sample

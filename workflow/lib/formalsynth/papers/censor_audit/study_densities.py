@@ -21,7 +21,7 @@ REACH = 6.0
 ARMS = {
     PRIOR: Arm("none: prior", "The prior, which does not depend on the data."),
     POSTERIOR: Arm(ASYMPTOTIC, "The posterior without weights."),
-    CENSORED: Arm("DP (add/remove)", "The posterior with clipped log-likelihoods.", Budget),
+    CENSORED: Arm("DP (add/remove) | exact draws", "The posterior with clipped log-likelihoods.", Budget),
 }
 
 

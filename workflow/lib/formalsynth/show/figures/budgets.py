@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.mechanism import STRICT_KINDS
+from formalsynth.core.mechanism import is_strict
 from formalsynth.core.rows import AUDITED
 from formalsynth.displays.figures.budgets import Budgets
 from formalsynth.show.drawing import bar_mark, drawn_ids, frames, from_nothing, headed, sizes
@@ -54,7 +54,7 @@ class BudgetsPainter(Painter[Budgets]):
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]
         audit = pd.concat([table for table in collected if AUDITED in table], ignore_index=True)
         pure = audit[(audit["delta"] == 0) & (audit["releases"] == 1) & (audit["streams"] == 1)].groupby(keys)[AUDITED].max()
-        strict = np.array([self.display.looks[id].guarantee in STRICT_KINDS for id in tidy["synthesizer"]])
+        strict = np.array([is_strict(self.display.looks[id].guarantee) for id in tidy["synthesizer"]])
         compared = strict & (tidy["panel"] == AUDITED)
         at_0 = pure.reindex(pd.MultiIndex.from_frame(tidy[keys])).to_numpy()
         return tidy.assign(value=np.where(compared, at_0, tidy["value"]).astype(float))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.mechanism import STRICT_KINDS
+from formalsynth.core.mechanism import is_strict
 from formalsynth.core.rows import AUDITED, CURVE
 from formalsynth.core.two_samples import two_samples
 from formalsynth.displays.figures.frontier import Frontier
@@ -34,9 +34,9 @@ class FrontierPainter(Painter[Frontier]):
     def line_words(self) -> str:
         """Words of the caption on lines and markers."""
         return (
-            "Horizontal axis: ε for adding or removing one record. Dots: the ε that is guaranteed for every data set; diamonds "
-            "(conditional guarantee) and open markers: the largest loss found so far, with a thin line to the claimed ε; dotted: "
-            "the difference between two samples"
+            "Horizontal axis: ε for adding or removing one record. Dots: guaranteed for every data set (squares: if draws are "
+            "exact); diamonds (conditional guarantee) and open markers: the largest loss so far, with a thin line to the "
+            "claimed ε; dotted: the difference between two samples"
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -49,7 +49,7 @@ class FrontierPainter(Painter[Frontier]):
         audit = audit[(audit["releases"] == 1) & (audit["streams"] == 1)]
         audit = audit[audit["delta"] == audit.groupby(keys)["delta"].transform("first")]
         worst = audit.groupby(keys)[[AUDITED, "claimed"]].max().reindex(pd.MultiIndex.from_frame(tidy[keys]))
-        strict = np.array([self.display.looks[id].guarantee in STRICT_KINDS for id in tidy["synthesizer"]])
+        strict = np.array([is_strict(self.display.looks[id].guarantee) for id in tidy["synthesizer"]])
         tidy = tidy.assign(
             x=np.where(strict, worst["claimed"], worst[AUDITED]),
             claimed=worst["claimed"].to_numpy(),

@@ -58,9 +58,9 @@ class GuaranteedPainter(Painter[Guaranteed]):
     def line_words(self) -> str:
         """Words of the caption on lines and markers."""
         return (
-            "Horizontal axis: the ε that is guaranteed for every data set when one record is added or removed; on its right, "
-            "mechanisms without such a guarantee. Markers: medians over data sets; bars: their middle half; dotted: the "
-            "difference between two samples of one population"
+            "Horizontal axis: the ε that is guaranteed for every data set when one record is added or removed (squares: if draws "
+            "from the posterior are exact); on its right, mechanisms without such a guarantee. Markers: medians over data sets; "
+            "bars: their middle half; dotted: the difference between two samples of one population"
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.attack import least_errors
-from formalsynth.core.mechanism import STRICT_KINDS
+from formalsynth.core.mechanism import is_strict
 from formalsynth.displays.figures.trade_off import TradeOff
 from formalsynth.show.drawing import headed, small_frames
 from formalsynth.show.painter import Painter, painter
@@ -67,7 +67,7 @@ class TradeOffPainter(Painter[TradeOff]):
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame, least: float) -> None:
         """Draw the attack on one synthesizer."""
         across = np.geomspace(least, 1, 200)
-        delta = 0.0 if look.guarantee in STRICT_KINDS else float(table["delta"].max())
+        delta = 0.0 if is_strict(look.guarantee) else float(table["delta"].max())
         for column, shade in (("claimed_larger", 0.18), ("claimed", 0.3)):
             limits = least_errors(across, float(table[column].max()), delta)
             axis.fill_between(across, np.maximum(limits, least), 1, color=FAINT, alpha=shade, linewidth=0)
