@@ -129,7 +129,7 @@ CASES = [
      "scenarios.adult.study.dataset: given ['adult'];", "'adult'", "'german'", "'simulated'"),
     (REPS, "scenarios.adult.study.settings.query", 500,
      "scenarios.adult.study.settings.query: given 500;",
-     "allowed keys: delta, scoring_share, scoring_delta_share, calibration, standardise"),
+     "allowed keys: delta, scoring_share, scoring_delta_share, standardise"),
     (REPS, "scenarios.adult.study.settings.queries", 1, "scenarios.adult.study.settings.queries: given 1;"),
     (REPS, "scenarios.adult.study.settings", [500], "scenarios.adult.study.settings: given [500];"),
     (ZCDP, "scenarios.coverage.study.name", ..., "scenarios.coverage.study.name;"),

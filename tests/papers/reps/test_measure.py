@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from formalsynth.core.gaussian import gaussian_epsilon
 from formalsynth.papers.reps.datasets import simulated
 from formalsynth.papers.reps.measure import instance_bounds, measure, weighting_bias
 from formalsynth.papers.reps.methods import METHODS
@@ -40,14 +41,26 @@ def test_all_randomness_comes_from_the_named_streams(prepared, settings):
     assert asked == {*OWN_STAGES, "bootstrap"}
 
 
-def test_bounds_by_record_are_ordered(prepared, settings, replicate):
-    reps, uniform, open_ = (release(replicate, name, 4.0) for name in ("reps", "uniform", "non_private"))
-    ours, theirs = (instance_bounds(prepared, result, settings) for result in (reps, uniform))
+@pytest.mark.parametrize("suffix", ["", "_joint"])
+def test_bounds_by_record_are_ordered(prepared, replicate, suffix):
+    reps, uniform = (release(replicate, name + suffix, 4.0) for name in ("reps", "uniform"))
+    open_ = release(replicate, "non_private", 4.0)
+    ours, theirs = (instance_bounds(prepared, result) for result in (reps, uniform))
     assert (ours.eps_synthesis <= ours.eps_weight).all()
     assert (ours.eps_composed <= ours.eps_total + 1e-9).all()
     assert ours.eps_total.max() <= 4.0 * (1 + 1e-9) and theirs.eps_total.max() <= 4.0 * (1 + 1e-9)
     assert (ours.eps_synthesis[reps.weights < 1] < ours.eps_weight.max()).all()
-    assert np.isinf(instance_bounds(prepared, open_, settings).eps_total).all()
+    assert np.isinf(instance_bounds(prepared, open_).eps_total).all()
+
+
+def test_the_exact_cost_is_that_of_all_blocks_and_histograms_together(replicate, prepared):
+    """The root of the sum of squares of sensitivity over noise gives it, at the total delta."""
+    row = measure(replicate, "reps", 4.0).row
+    ratio = np.sqrt(4 / row["synthesis_sigma"] ** 2 + 9 / row["scoring_sigma"] ** 2)
+    assert row["exact_epsilon"] == pytest.approx(gaussian_epsilon(1.0, ratio, 1 / prepared.n), rel=1e-6)
+    assert row["exact_epsilon"] < 2
+    assert measure(replicate, "uniform_joint", 4.0).row["exact_epsilon"] == pytest.approx(4.0)
+    assert measure(replicate, "non_private", 4.0).row["exact_epsilon"] == np.inf
 
 
 def test_declared_bounds_and_marginal_threshold_need_nothing_outside_the_budget(streams):
@@ -62,7 +75,7 @@ def test_declared_bounds_and_marginal_threshold_need_nothing_outside_the_budget(
 def test_measured_rows_and_deciles_are_those_of_the_release(prepared, targets, settings, streams, replicate):
     result = measure(replicate, "reps", 2.0)
     released = release(Replicate(prepared, settings, streams), "reps", 2.0)
-    bounds = instance_bounds(prepared, released, settings)
+    bounds = instance_bounds(prepared, released)
     assert result.row["weight_mean"] == pytest.approx(released.weights.mean())
     top = targets.train_decile == 10
     row = result.deciles[(result.deciles.decile == 10) & (result.deciles.attack == "domias")].iloc[0]

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 from formalsynth.core.gaussian import analytic_sigma, classical_sigma, gaussian_epsilon
-from formalsynth.papers.reps.per_instance import composed_epsilon, instance_epsilon, noise_sigma, protective_weights
+from formalsynth.papers.reps.per_instance import (
+    ACCOUNTINGS,
+    composed_epsilon,
+    instance_epsilon,
+    noise_sigma,
+    protective_weights,
+)
 from formalsynth.papers.reps.synthesis import contributions, weighted_sums
 
 DELTA = 1e-3
@@ -61,6 +67,22 @@ def test_theorem_2_and_corollary_2_hold_on_two_data_sets(pair, sigma):
         assert delta_on_a_line(shift / sigma, by_weight[i]) <= DELTA * (1 + 1e-6)
         if printed[i] < 1:
             assert delta_on_a_line(shift / sigma, printed[i]) <= DELTA
+
+
+def test_budgets_of_separate_blocks_add_up(pair):
+    """The same from each block's own release, and never below the exact composition."""
+    parts, weights = pair
+    whole, blocks, epsilon = contributions(*parts, LEVELS, clip=4.0), 4, 1.0
+    printed = ACCOUNTINGS["per_block"]
+    sigma, delta = printed.sigma(blocks, epsilon, DELTA), printed.delta(DELTA, blocks)
+    assert sigma == pytest.approx(classical_sigma(1.0, epsilon / blocks, DELTA / blocks))
+    norms = weights[:, None] * whole.norms
+    result = instance_epsilon(printed.influence(norms), sigma, delta, "classical")
+    apart = sum(instance_epsilon(norms[:, k], sigma, DELTA / blocks, "classical") for k in range(blocks))
+    assert result == pytest.approx(apart) and (result <= epsilon).all()
+    assert instance_epsilon(printed.influence(np.ones((1, blocks))), sigma, delta, "classical") == pytest.approx(epsilon)
+    for i, shift in enumerate(shifts(parts, weights)):
+        assert delta_on_a_line(shift / sigma, result[i]) <= DELTA
 
 
 def test_the_line_and_the_plane_agree():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from formalsynth.core.gaussian import gaussian_delta
+from formalsynth.core.gaussian import analytic_sigma, gaussian_delta
 from formalsynth.papers.reps.methods import METHODS
 from formalsynth.papers.reps.prepare import load_split, prepare
 from formalsynth.papers.reps.release import Replicate, budget_of, release
@@ -17,7 +17,7 @@ def test_budgets_add_up_and_the_noise_meets_them(prepared, method, epsilon):
     settings, chosen = ExperimentSettings(), METHODS[method]
     budget = budget_of(prepared, chosen, epsilon, settings)
     delta = 1 / prepared.n
-    unused = epsilon * 0.2 if method == "uniform_split" else 0.0
+    unused = epsilon * 0.2 if method.startswith("uniform_split") else 0.0
     spent = budget.synthesis_epsilon + (budget.scoring_epsilon if chosen.scored else 0.0)
     assert spent + unused == pytest.approx(epsilon)
     assert (
@@ -27,6 +27,18 @@ def test_budgets_add_up_and_the_noise_meets_them(prepared, method, epsilon):
         assert budget.scoring_delta + budget.synthesis_delta == pytest.approx(delta)
         # Nine features: the histograms move by 3.
         assert gaussian_delta(budget.scoring_sigma, 3.0, budget.scoring_epsilon) <= budget.scoring_delta
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_noise_as_printed_is_the_classical_formula_for_each_block(prepared, epsilon):
+    """Four blocks, each with a quarter of the synthesis budget; the histograms of nine features together."""
+    budget = budget_of(prepared, METHODS["reps"], epsilon, ExperimentSettings())
+    delta = 1 / prepared.n / 2
+    assert budget.synthesis_sigma == pytest.approx(np.sqrt(2 * np.log(1.25 * 4 / delta)) * 4 / (0.8 * epsilon))
+    assert budget.scoring_sigma == pytest.approx(3 * np.sqrt(2 * np.log(1.25 / delta)) / (0.2 * epsilon))
+    joint = budget_of(prepared, METHODS["reps_joint"], epsilon, ExperimentSettings())
+    assert joint.synthesis_sigma == pytest.approx(analytic_sigma(2.0, 0.8 * epsilon, delta))
+    assert joint.scoring_sigma == pytest.approx(analytic_sigma(3.0, 0.2 * epsilon, delta))
 
 
 def test_reps_with_strength_zero_is_the_split_baseline(prepared, streams):

@@ -29,7 +29,7 @@ def run_of(replicates, arms=ARMS, dataset="simulated", n=300) -> Run:
 
 
 def test_every_method_is_an_arm_and_private_ones_have_a_budget():
-    assert list(STUDY.arms) == list(METHODS) and len(METHODS) == 6
+    assert list(STUDY.arms) == list(METHODS) and len(METHODS) == 11
     for name, method in METHODS.items():
         arm = STUDY.arms[name]
         assert list(arm.parameters.model_fields) == (["epsilon"] if method.private else [])

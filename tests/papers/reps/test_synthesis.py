@@ -29,6 +29,8 @@ def test_sensitivity_by_removing_every_record(generator, norm_share):
             moved = (weighted_sums(whole, weights) - weighted_sums(less, np.delete(weights, i))) / whole.bounds
             norm = np.linalg.norm(moved)
             assert norm == pytest.approx(weights[i] * whole.influence[i])
+            assert np.linalg.norm(whole.block_norms(moved * whole.bounds), axis=0) == pytest.approx(weights[i] * whole.norms[i])
+            assert (whole.norms <= 1 + 1e-9).all()
             assert norm <= weights[i] * whole.sensitivity * (1 + 1e-9)
 
 

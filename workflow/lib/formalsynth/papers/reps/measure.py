@@ -22,10 +22,10 @@ from formalsynth.papers.reps.attacks import (
 )
 from formalsynth.papers.reps.evaluation import ScorerQuality, auroc, scorer_quality
 from formalsynth.papers.reps.methods import METHODS
-from formalsynth.papers.reps.outside import leaving_distance
+from formalsynth.papers.reps.outside import leaving_distances
 from formalsynth.papers.reps.per_instance import composed_epsilon, instance_epsilon, protective_weights
 from formalsynth.papers.reps.prepare import Prepared
-from formalsynth.papers.reps.release import Replicate, SyntheticRelease, release
+from formalsynth.papers.reps.release import Budget, Replicate, SyntheticRelease, release
 from formalsynth.papers.reps.scoring import histogram_sensitivity
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.synthesis import weighted_sums
@@ -49,21 +49,34 @@ class InstanceBounds:
     """Epsilon of the exact composition of both stages at the total delta."""
 
 
-def instance_bounds(prepared: Prepared, released: SyntheticRelease, settings: ExperimentSettings) -> InstanceBounds:
+def instance_bounds(prepared: Prepared, released: SyntheticRelease) -> InstanceBounds:
     """Per-instance epsilons of a release whose weights are held fixed; infinite without noise."""
-    budget, influence = released.budget, released.weights * prepared.records.influence
-    sigma, delta = budget.synthesis_sigma, budget.synthesis_delta
-    if sigma == 0:
-        infinite = instance_epsilon(influence, 0.0, 0.5)
+    budget, records = released.budget, prepared.records
+    if budget.synthesis_sigma == 0:
+        infinite = instance_epsilon(records.influence, 0.0, 0.5)
         return InstanceBounds(infinite, infinite, infinite, infinite)
-    both = np.concatenate([influence, released.weights * prepared.records.sensitivity])
-    synthesis, by_weight = np.split(instance_epsilon(both, sigma, delta, settings.calibration), 2)
-    stages = [(influence, sigma)]
-    total, total_delta = synthesis, delta
+    both = np.concatenate([released.weights[:, None] * norms for norms in (records.norms, np.ones_like(records.norms))])
+    synthesis, by_weight = np.split(_accounted(both, budget), 2)
+    total, total_delta = synthesis, budget.synthesis_delta
     if released.scoring is not None:
-        stages.append((np.full(prepared.n, histogram_sensitivity(len(prepared.sizes))), budget.scoring_sigma))
-        total, total_delta = synthesis + budget.scoring_epsilon, delta + budget.scoring_delta
-    return InstanceBounds(synthesis, by_weight, total, composed_epsilon(stages, total_delta))
+        total, total_delta = synthesis + budget.scoring_epsilon, total_delta + budget.scoring_delta
+    exact = _exact_epsilon(released.weights * records.influence, prepared, budget, total_delta)
+    return InstanceBounds(synthesis, by_weight, total, exact)
+
+
+def _accounted(norms: Array, budget: Budget) -> Array:
+    """Epsilons (rows,) of the synthesis stage in its accounting, from the influences on its blocks (rows, blocks)."""
+    accounting = budget.accounting
+    delta = accounting.delta(budget.synthesis_delta, norms.shape[1])
+    return instance_epsilon(accounting.influence(norms), budget.synthesis_sigma, delta, accounting.calibration)
+
+
+def _exact_epsilon(influence: Array, prepared: Prepared, budget: Budget, delta: float) -> Array:
+    """Smallest epsilons (records,) of both stages at ``delta``, from the influences on the synthesis stage (records,)."""
+    stages = [(influence, budget.synthesis_sigma)]
+    if not math.isnan(budget.scoring_sigma):
+        stages.append((np.full(len(influence), histogram_sensitivity(len(prepared.sizes))), budget.scoring_sigma))
+    return composed_epsilon(stages, delta)
 
 
 @dataclass(frozen=True)
@@ -93,32 +106,32 @@ def protected_bounds(
     # Neither weight map uses randomness.
     without = chosen.weights(scores, threshold, released.choice.strength, settings, np.random.default_rng(0))
     moved = [
-        released.weights[least] * prepared.records.influence[least],
-        leaving_distance(prepared.records, released.weights, least, without),
+        released.weights[least] * prepared.records.norms[least],
+        leaving_distances(prepared.records, released.weights, least, without),
     ]
-    budget = released.budget
-    values = instance_epsilon(np.array(moved), budget.synthesis_sigma, budget.synthesis_delta, settings.calibration)
-    return ProtectedBounds(*values.tolist())
+    return ProtectedBounds(*_accounted(np.array(moved), released.budget).tolist())
 
 
-def capped_share(prepared: Prepared, released: SyntheticRelease, high_risk: Mask, settings: ExperimentSettings) -> float:
+def capped_share(prepared: Prepared, released: SyntheticRelease, high_risk: Mask) -> float:
     """Largest per-instance epsilon of high-risk records under Proposition 1, relative to a cap at half the stage's epsilon.
 
     Args:
         prepared: the confidential data.
         released: the release, whose noise is unchanged.
         high_risk: (n_train,) True for the records to cap.
-        settings: settings with the calibration.
 
     Returns:
         NaN without noise.
     """
-    budget, influence = released.budget, prepared.records.influence
+    budget, norms = released.budget, prepared.records.norms
     if budget.synthesis_sigma == 0:
         return math.nan
-    cap, noise = budget.synthesis_epsilon / 2, (budget.synthesis_sigma, budget.synthesis_delta)
-    weights = protective_weights(influence, high_risk, cap, *noise, settings.calibration)
-    return float(instance_epsilon((weights * influence)[high_risk], *noise, settings.calibration).max() / cap)
+    accounting, cap = budget.accounting, budget.synthesis_epsilon / 2
+    delta = accounting.delta(budget.synthesis_delta, norms.shape[1])
+    weights = protective_weights(
+        accounting.influence(norms), high_risk, cap, budget.synthesis_sigma, delta, accounting.calibration
+    )
+    return float(_accounted((weights[:, None] * norms)[high_risk], budget).max() / cap)
 
 
 def weighting_bias(prepared: Prepared, weights: Array) -> Row:
@@ -156,7 +169,7 @@ def measure(replicate: Replicate, method: str, epsilon: float) -> Measured:
     released = release(replicate, method, epsilon)
     attacked = attack_scores(targets, released.synthetic.encoded, settings.neighbours)
     table = attack_table(targets, replicate.bootstrap, attacked, settings.level)
-    bounds = instance_bounds(prepared, released, settings)
+    bounds = instance_bounds(prepared, released)
     real = prepared.split.table.label[prepared.split.test]
     row = _release_columns(prepared, method, epsilon, released, settings)
     row["tstr"] = auroc(real, replicate.classifier(released.synthetic).scores(prepared.test))
@@ -186,9 +199,17 @@ def _release_columns(
         "threshold": math.nan if released.scoring is None else released.scoring.threshold,
         "scoring_sigma": budget.scoring_sigma,
         "synthesis_sigma": budget.synthesis_sigma,
-        "synthesis_sigma_classical": budget.synthesis_sigma_classical,
+        "noise": METHODS[method].noise if METHODS[method].private else "none",
+        "exact_epsilon": _exact_cost(prepared, budget, spent_delta),
         "weight_mean": float(released.weights.mean()),
     }
+
+
+def _exact_cost(prepared: Prepared, budget: Budget, delta: float) -> float:
+    """Smallest epsilon of a release at its total delta, for the largest influence; infinite without noise."""
+    if budget.synthesis_sigma == 0:
+        return math.inf
+    return float(_exact_epsilon(np.array([prepared.records.sensitivity]), prepared, budget, delta)[0])
 
 
 def _spent(prepared: Prepared, method: str, epsilon: float, settings: ExperimentSettings) -> tuple[float, float]:
@@ -212,7 +233,7 @@ def _unaccounted_columns(
         "joining_epsilon": _joining_epsilon(prepared, method, released),
         "swaying": released.choice.swaying,
         **vars(protected_bounds(prepared, method, released, settings)),
-        "capped_share": capped_share(prepared, released, targets.train_decile == DECILES, settings),
+        "capped_share": capped_share(prepared, released, targets.train_decile == DECILES),
     }
 
 

@@ -6,12 +6,12 @@ One function makes the releases of all methods; each method defines its budget a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth.papers.reps.settings import ExperimentSettings, Noise
 from formalsynth.papers.reps.weighting import cap_weights, hinge_weights, removal_weights
 
 WeightMap = Callable[[Array, float, float, ExperimentSettings, np.random.Generator], Array]
@@ -64,6 +64,7 @@ class Method:
     tuned: bool = False
     """True if the weights depend on lam, which is chosen by validation."""
     shuffled: bool = False
+    noise: Noise = "per_block"
 
     def exclusions(self, settings: ExperimentSettings) -> tuple[str, ...]:
         """Quantities that the method computes from the records without spending budget on them."""
@@ -101,3 +102,10 @@ METHODS: dict[str, Method] = {
     "hard_removal": Method("Records whose released score is above the threshold are left out.", kept_weights),
 }
 """Methods by the name of their arm in config."""
+METHODS |= {
+    f"{_name}_joint": replace(
+        _method, meaning=f"As {_name}, with the smallest noise for all histograms and for all statistics together.", noise="joint"
+    )
+    for _name, _method in METHODS.items()
+    if _method.private
+}

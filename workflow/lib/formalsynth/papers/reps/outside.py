@@ -33,12 +33,13 @@ def joining_distance(train: Table, contributions_of: Callable[[Table], Contribut
         numbers = np.vstack([train.continuous, [column.high for column in schema.continuous]])
         categories = np.vstack([train.categories, np.zeros((1, len(schema.categorical)), dtype=np.int64)])
         after = contributions_of(Table(schema, numbers, categories, np.append(train.label, label)))
-        rows.append(_distance(weighted_sums(after, np.ones(len(train) + 1)), sums, before))
+        moved = _distances(weighted_sums(after, np.ones(len(train) + 1)), sums, before)
+        rows.append(float(np.linalg.norm(moved)))
     return max(rows) / before.sensitivity
 
 
-def leaving_distance(records: Contributions, weights: Array, record: int, weights_without: Array) -> float:
-    """Distance by which the weighted sums move when a record is removed and the weights of the others change.
+def leaving_distances(records: Contributions, weights: Array, record: int, weights_without: Array) -> Array:
+    """Distances (blocks,) by which the weighted sums move when a record is removed and the weights of the others change.
 
     Args:
         records: contributions of the training records.
@@ -47,7 +48,7 @@ def leaving_distance(records: Contributions, weights: Array, record: int, weight
         weights_without: (n,) weights without the record; the entry of the record itself is not used.
     """
     without = np.where(np.arange(len(weights)) == record, 0.0, weights_without)
-    return _distance(weighted_sums(records, without), weighted_sums(records, weights), records)
+    return _distances(weighted_sums(records, without), weighted_sums(records, weights), records)
 
 
 def swaying_records(candidates: Mapping[float, Array], uniform: Array, label: Integers, slack: float, chosen: float) -> Mask:
@@ -70,5 +71,6 @@ def swaying_records(candidates: Mapping[float, Array], uniform: Array, label: In
     return swayed
 
 
-def _distance(sums: Array, others: Array, records: Contributions) -> float:
-    return float(np.linalg.norm((sums - others) / records.bounds))
+def _distances(sums: Array, others: Array, records: Contributions) -> Array:
+    distances: Array = np.linalg.norm(records.block_norms(sums - others), axis=0)
+    return distances

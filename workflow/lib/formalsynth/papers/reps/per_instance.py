@@ -6,15 +6,49 @@ of ``sigma``. Its privacy loss on this data set is that of Gaussian noise with t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 from scipy.optimize import elementwise
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.gaussian import analytic_sigma, classical_sigma, gaussian_delta
-from formalsynth.papers.reps.settings import Calibration
+from formalsynth.papers.reps.settings import Noise
 from formalsynth.papers.reps.tables import Mask
 
+Calibration = Literal["analytic", "classical"]
 CALIBRATIONS = {"analytic": analytic_sigma, "classical": classical_sigma}
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """Accounting of equal Gaussian noise on blocks of statistics, each in units of its norm bound."""
+
+    calibration: Calibration
+    order: Literal[1, 2]
+    """Order of the norm over the blocks: 1 if each block has an equal share of epsilon and delta, 2 for one release of all.
+
+    By the classical formula, epsilons are proportional to influences: the shares of the blocks add up as the influences do.
+    """
+
+    def influence(self, norms: Array) -> Array:
+        """Influence on all blocks, from the influence on each block in the last dimension."""
+        influence: Array = np.linalg.norm(norms, self.order, axis=-1)
+        return influence
+
+    def delta(self, delta: float, blocks: int) -> float:
+        """Delta of each separately calibrated release."""
+        return delta / blocks if self.order == 1 else delta
+
+    def sigma(self, blocks: int, epsilon: float, delta: float) -> float:
+        """Compute the standard deviation of the noise on each block."""
+        sensitivity = float(self.influence(np.ones(blocks)))
+        return noise_sigma(self.calibration, sensitivity, epsilon, self.delta(delta, blocks))
+
+
+ACCOUNTINGS: Mapping[Noise, Accounting] = {"per_block": Accounting("classical", 1), "joint": Accounting("analytic", 2)}
 
 
 def noise_sigma(calibration: Calibration, sensitivity: float, epsilon: float, delta: float) -> float:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.gaussian import classical_sigma
 from formalsynth.papers.reps.attacks import Comparison, Targets, bootstrap_comparisons
 from formalsynth.papers.reps.evaluation import Classifier, auroc
 from formalsynth.papers.reps.methods import METHODS, Method
 from formalsynth.papers.reps.outside import swaying_records
-from formalsynth.papers.reps.per_instance import noise_sigma
+from formalsynth.papers.reps.per_instance import ACCOUNTINGS, Accounting, noise_sigma
 from formalsynth.papers.reps.prepare import Prepared, targets_of
 from formalsynth.papers.reps.scoring import histogram_sensitivity, release_marginals, threshold_of
-from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth.papers.reps.settings import ExperimentSettings, Noise
 from formalsynth.papers.reps.stages import Streams
 from formalsynth.papers.reps.synthesis import fit_naive_bayes, release_sums
 from formalsynth.papers.reps.tables import Encoded, Table, encode
@@ -28,30 +27,28 @@ from formalsynth.papers.reps.weighting import choose_strength
 class Budget:
     """Split of epsilon and delta. A sigma is 0 if there is no noise, and NaN for a stage that the method does not have."""
 
+    accounting: Accounting
     scoring_epsilon: float
     scoring_delta: float
     scoring_sigma: float
     synthesis_epsilon: float
     synthesis_delta: float
     synthesis_sigma: float
-    synthesis_sigma_classical: float
 
 
 def budget_of(prepared: Prepared, method: Method, epsilon: float, settings: ExperimentSettings) -> Budget:
     """Compute the noise of both stages by basic composition (Theorem 1, Section 7.4)."""
-    nan = math.nan
+    nan, accounting = math.nan, ACCOUNTINGS[method.noise]
     if not method.private:
-        return Budget(nan, nan, nan, np.inf, 0.0, 0.0, 0.0)
+        return Budget(accounting, nan, nan, nan, np.inf, 0.0, 0.0)
     delta, share, delta_share = prepared.delta(settings), settings.scoring_share, settings.scoring_delta_share
     spent = (epsilon * share, delta * delta_share) if method.split else (0.0, 0.0)
     left = (epsilon - spent[0], delta - spent[1])
     scoring = (nan, nan, nan)
     if method.scored:
         sensitivity = histogram_sensitivity(len(prepared.sizes))
-        scoring = (*spent, noise_sigma(settings.calibration, sensitivity, *spent))
-    sensitivity = prepared.records.sensitivity
-    sigma = noise_sigma(settings.calibration, sensitivity, *left)
-    return Budget(*scoring, *left, sigma, classical_sigma(sensitivity, *left))
+        scoring = (*spent, noise_sigma(accounting.calibration, sensitivity, *spent))
+    return Budget(accounting, *scoring, *left, accounting.sigma(len(prepared.records.starts), *left))
 
 
 @dataclass(frozen=True)
@@ -110,8 +107,8 @@ class Replicate:
     prepared: Prepared
     settings: ExperimentSettings
     streams: Streams
-    _scorings: dict[float, Scoring] = field(default_factory=dict, init=False, repr=False)
-    _choices: dict[float, Choice] = field(default_factory=dict, init=False, repr=False)
+    _scorings: dict[tuple[Noise, float], Scoring] = field(default_factory=dict, init=False, repr=False)
+    _choices: dict[tuple[Noise, float], Choice] = field(default_factory=dict, init=False, repr=False)
     _classifiers: dict[tuple[bytes, float], Classifier] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -124,25 +121,25 @@ class Replicate:
         """Bootstrap samples of the attacked records, common to all attacks, drawn with the stream "bootstrap"."""
         return bootstrap_comparisons(self.targets, self.settings.resamples, self.streams("bootstrap"))
 
-    def budget(self, method: str, epsilon: float) -> Budget:
+    def budget(self, method: Method, epsilon: float) -> Budget:
         """Budget of a method at a total epsilon."""
-        return budget_of(self.prepared, METHODS[method], epsilon, self.settings)
+        return budget_of(self.prepared, method, epsilon, self.settings)
 
-    def scoring(self, epsilon: float) -> Scoring:
+    def scoring(self, noise: Noise, epsilon: float) -> Scoring:
         """Stage 1 at a total budget, common to all methods with scores; uses the streams "score" and "threshold"."""
-        if epsilon not in self._scorings:
-            self._scorings[epsilon] = _score(self, epsilon)
-        return self._scorings[epsilon]
+        if (noise, epsilon) not in self._scorings:
+            self._scorings[noise, epsilon] = _score(self, noise, epsilon)
+        return self._scorings[noise, epsilon]
 
-    def choice(self, epsilon: float) -> Choice:
+    def choice(self, noise: Noise, epsilon: float) -> Choice:
         """Choice of lam for REPS; all methods with a lam use the same one, as in the paper's tables."""
-        if epsilon not in self._choices:
-            self._choices[epsilon] = _choose(self, epsilon)
-        return self._choices[epsilon]
+        if (noise, epsilon) not in self._choices:
+            self._choices[noise, epsilon] = _choose(self, noise, epsilon)
+        return self._choices[noise, epsilon]
 
-    def weights(self, method: str, scoring: Scoring, strength: float) -> Array:
+    def weights(self, method: Method, scoring: Scoring, strength: float) -> Array:
         """Weights of a method (n_train,); uses the stream "shuffle"."""
-        return METHODS[method].weights(scoring.scores, scoring.threshold, strength, self.settings, self.streams("shuffle"))
+        return method.weights(scoring.scores, scoring.threshold, strength, self.settings, self.streams("shuffle"))
 
     def synthesize(self, weights: Array, sigma: float) -> Synthetic:
         """Run stage 2, with the streams "release" and "sample"."""
@@ -171,39 +168,42 @@ def release(replicate: Replicate, method: str, epsilon: float) -> SyntheticRelea
         method: one of ``METHODS``.
         epsilon: total budget.
     """
-    chosen, budget = METHODS[method], replicate.budget(method, epsilon)
+    chosen = METHODS[method]
+    budget = replicate.budget(chosen, epsilon)
     scoring, choice = Scoring(np.zeros(replicate.prepared.n), math.nan), Choice(0.0)
     if chosen.scored:
-        scoring, choice = replicate.scoring(epsilon), Choice(math.nan)
+        scoring, choice = replicate.scoring(chosen.noise, epsilon), Choice(math.nan)
     if chosen.tuned and replicate.settings.weight_map == "hinge":
-        choice = replicate.choice(epsilon)
-    weights = replicate.weights(method, scoring, choice.strength)
+        choice = replicate.choice(chosen.noise, epsilon)
+    weights = replicate.weights(chosen, scoring, choice.strength)
     synthetic = replicate.synthesize(weights, budget.synthesis_sigma)
     return SyntheticRelease(synthetic, budget, weights, scoring if chosen.scored else None, choice)
 
 
-def _score(replicate: Replicate, epsilon: float) -> Scoring:
+def _score(replicate: Replicate, noise: Noise, epsilon: float) -> Scoring:
     prepared, settings, streams = replicate.prepared, replicate.settings, replicate.streams
+    budget = replicate.budget(replace(METHODS["reps"], noise=noise), epsilon)
     marginals = release_marginals(
-        prepared.cells, prepared.sizes, replicate.budget("reps", epsilon).scoring_sigma, streams("score"),
+        prepared.cells, prepared.sizes, budget.scoring_sigma, streams("score"),
         floor=settings.count_floor, score=settings.score,
     )  # fmt: skip
     scores = marginals.scores(prepared.cells)
     return Scoring(scores, threshold_of(scores, marginals, settings.tail, settings.threshold_from, streams("threshold")))
 
 
-def _choose(replicate: Replicate, epsilon: float) -> Choice:
+def _choose(replicate: Replicate, noise: Noise, epsilon: float) -> Choice:
     """Choose lam by validation; each candidate uses the noise and draws of its release, so the released data are validated."""
     prepared, settings = replicate.prepared, replicate.settings
     if len(settings.strengths) == 1:
         return Choice(settings.strengths[0])
 
-    def validated(method: str, strength: float) -> Array:
+    def validated(name: str, strength: float) -> Array:
+        method = replace(METHODS[name], noise=noise)
         weights = replicate.weights(method, scoring, strength)
         synthetic = replicate.synthesize(weights, replicate.budget(method, epsilon).synthesis_sigma)
         return replicate.classifier(synthetic).scores(prepared.validation)
 
-    scoring, real = replicate.scoring(epsilon), prepared.split.table.label[prepared.split.validation]
+    scoring, real = replicate.scoring(noise, epsilon), prepared.split.table.label[prepared.split.validation]
     uniform = validated("uniform", 0.0)
     validation = {strength: validated("reps", strength) for strength in settings.strengths}
     utility = {strength: auroc(real, values) for strength, values in validation.items()}

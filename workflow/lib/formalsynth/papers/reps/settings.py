@@ -15,7 +15,9 @@ from formalsynth.core.model import Model
 
 DatasetName = Literal["simulated", "breast_cancer", "adult", "german"]
 """Names of the paper's data sets in config (Section 7.2)."""
-Calibration = Literal["analytic", "classical"]
+Noise = Literal["per_block", "joint"]
+"""Calibration of the noise: by the printed formula for the histograms and for each block of statistics (Sections 7.4 and B.3),
+or the smallest noise for the histograms and for all statistics together."""
 
 
 class ExperimentSettings(Model):
@@ -24,7 +26,6 @@ class ExperimentSettings(Model):
     delta: OpenProportion | None = Field(None, description="Total delta; if left out, 1 / (number of training records) (chosen).")
     scoring_share: OpenProportion = Field(0.2, description="Share of epsilon that scoring spends (chosen).")
     scoring_delta_share: OpenProportion = Field(0.5, description="Share of delta that scoring spends (chosen).")
-    calibration: Calibration = Field("analytic", description="Calibration of the Gaussian noise (chosen).")
 
     standardise: Literal["training", "declared"] = Field(
         "training", description="Centre and scale from the training records, outside the budget, or from declared bounds."

@@ -1,9 +1,8 @@
 """Stage 2: weighted clipped statistics with Gaussian noise, and the naive Bayes model sampled from them.
 
 A record contributes four blocks to the slot of its label: the label count, one-hot categories, standardised numbers and
-their squares. Each block is measured in units of its norm bound, so its noise is proportional to that bound and one Gaussian
-release covers all blocks. Sums are released instead of the averages of Equation 2: n is public, so the two differ by a
-constant factor, which also multiplies the noise.
+their squares. Each block is measured in units of its norm bound, and its noise is proportional to that bound. Sums are released
+instead of the averages of Equation 2: n is public, so the two differ by a constant factor, which also multiplies the noise.
 
 Neighbours are add/remove: a record is replaced with a null record that contributes zero (Section 3.1).
 Source: REPS paper, Section 5.3 (Instantiation A) and Appendix B.3.
@@ -33,20 +32,31 @@ class Contributions:
     """(n,) label of each record, which determines its slot."""
     bounds: Array = field(repr=False)
     """(width,) norm bound of the block that a column belongs to."""
+    starts: tuple[int, ...]
+    """First column of each block."""
     levels: tuple[int, ...]
     clip: float
-    blocks: int
 
     @property
     def sensitivity(self) -> float:
         """L2 sensitivity of the weighted sums in units of the bounds, for weights in [0, 1] (Lemma 1)."""
-        return float(np.sqrt(self.blocks))
+        return float(np.sqrt(len(self.starts)))
+
+    @cached_property
+    def norms(self) -> Array:
+        """(n, blocks) norms of each record's own contribution (Definition 4 with weight 1)."""
+        return self.block_norms(self.rows)
 
     @cached_property
     def influence(self) -> Array:
-        """(n,) norm of each record's own contribution in units of the bounds (Definition 4 with weight 1)."""
-        norm: Array = np.linalg.norm(self.rows / self.bounds, axis=1)
-        return norm
+        """(n,) norm of each record's own contribution over all blocks."""
+        influence: Array = np.linalg.norm(self.norms, axis=1)
+        return influence
+
+    def block_norms(self, rows: Array) -> Array:
+        """Norms of the blocks of each row (rows, blocks), in units of the bounds."""
+        norms: Array = np.sqrt(np.add.reduceat(np.square(rows / self.bounds), self.starts, axis=1))
+        return norms
 
 
 def contributions(
@@ -71,9 +81,10 @@ def contributions(
         (z**2, norm_share * clip**2 * float(np.sqrt(features))),
     ]
     blocks = [(rows, bound) for rows, bound in blocks if rows.shape[1]]
-    rows = np.hstack([_shorten(rows, bound) for rows, bound in blocks])
-    bounds = np.concatenate([np.full(rows.shape[1], bound) for rows, bound in blocks])
-    return Contributions(rows, label, bounds, tuple(levels), clip, len(blocks))
+    widths = [rows.shape[1] for rows, _ in blocks]
+    bounds = np.repeat([bound for _, bound in blocks], widths)
+    starts = tuple(offsets(widths).tolist())
+    return Contributions(np.hstack([_shorten(*block) for block in blocks]), label, bounds, starts, tuple(levels), clip)
 
 
 def _shorten(rows: Array, bound: float) -> Array:

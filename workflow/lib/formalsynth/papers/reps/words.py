@@ -43,6 +43,11 @@ for _column, _words in {
         "The bound of Corollary 1 for a single record, as a mean over the decile. It depends on the record and does not hold for "
         "the data set.",
     ),
+    "exact_epsilon": Words(
+        "Exact ε",
+        "The smallest ε of the release at its total δ, for the largest influence of a record, with weights, tau, lam and "
+        "standardisation held fixed.",
+    ),
     "spearman": Words(
         "Spearman correlation",
         "The rank correlation of the released scores with outlierness: 1 is the same order.",
