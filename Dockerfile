@@ -12,6 +12,7 @@ WORKDIR /formalsynth
 COPY Makefile Snakefile pyproject.toml requirements.txt ./
 COPY config config/
 COPY profiles profiles/
+COPY resources resources/
 COPY stan stan/
 COPY workflow workflow/
 

@@ -9,12 +9,6 @@ ABOUT_smoke := 1 to 3 minutes
 ABOUT_paper := 7 to 15 minutes
 CHOSEN = $(or $(strip $(SCALE)),$(shell sed -n 's/^scale: *\([A-Za-z0-9_]*\).*/\1/p' config/config.yaml))
 
-# Real data in a folder shared/data next to the checkout are used if they exist.
-ifneq ($(wildcard ../shared/data),)
-FORMALSYNTH_DATA ?= $(shell cd ../shared/data && pwd -P)
-export FORMALSYNTH_DATA
-endif
-
 # If it were exported, every job would compile the package from its sources.
 unexport PYTHONDONTWRITEBYTECODE
 

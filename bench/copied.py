@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("Snakefile", "config", "profiles", "stan", "workflow")
+PARTS = ("Snakefile", "config", "profiles", "resources", "stan", "workflow")
 """Files and folders that a run reads."""
 
 

@@ -18,23 +18,12 @@ import pytest
 import yaml
 from formalsynth.core.registry import forget_own
 from hypothesis import settings
-from stand_in_data import accept, is_stand_in, stand_in_folder
 from warm import ALLOCATIONS
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-REAL_DATA = Path(os.environ.get("FORMALSYNTH_TEST_DATA", REPOSITORY.parent / "shared" / "data"))
-"""Where real data files may be; the variable is for trying the tests without them."""
-if not os.environ.get("FORMALSYNTH_DATA") and REAL_DATA.is_dir():
-    os.environ["FORMALSYNTH_DATA"] = str(REAL_DATA)
-if not os.environ.get("FORMALSYNTH_DATA") and not (REPOSITORY / "resources" / "fatigue.csv").exists():
-    accept(stand_in_folder())
-STAND_IN = is_stand_in(os.environ.get("FORMALSYNTH_DATA", ""))
-"""True if made-up numbers replace the fatigue data; workers of pytest-xdist inherit them."""
+os.environ.pop("FORMALSYNTH_DATA", None)  # the data files of the repository, not those of this machine's user
 
 EXPECTED_SKIPS = (
-    r"^published fatigue\.csv is (not here|in resources)",
-    r"(adult|german)\.\w+.* not in .* \(FORMALSYNTH_DATA\)$",
-    r"^sdr2017_codebook_margins\.csv is neither in resources nor in FORMALSYNTH_DATA$",
     r"^no Chromium",
     r"^no axe-core",
     r"^Slurm is not installed",
@@ -285,22 +274,12 @@ def program(compiled):
 
 @pytest.fixture(scope="session")
 def fatigue():
-    """The 19 rows of the fatigue data that the range paper uses, or as many made-up ones."""
+    """The 19 rows of the fatigue data that the range paper uses."""
     from formalsynth.core import data_files as files
     from formalsynth.core.registry import load
 
     load(["formalsynth.data.fatigue"])
-    if files.find("fatigue", REPOSITORY / "resources") is None:
-        pytest.skip("fatigue.csv is neither in resources nor in FORMALSYNTH_DATA")
     return files.load("fatigue", REPOSITORY / "resources", drop_rows=(1, 13, 22))
-
-
-@pytest.fixture(scope="session")
-def published_fatigue(fatigue):
-    """The same, for a test of the published numbers themselves."""
-    if STAND_IN:
-        pytest.skip("published fatigue.csv is not here: made-up numbers take its place")
-    return fatigue
 
 
 @pytest.fixture

@@ -1,6 +1,12 @@
 """Processes of the machine, as Linux lists them; each may end while it is looked at, and then has no state and no command."""
 
+import os
 from pathlib import Path
+
+
+def python_path(folder):
+    """The search path of a process, with a folder before what is there."""
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
 
 
 def is_alive(pid):

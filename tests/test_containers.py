@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stand_in_data import python_path
+from processes import python_path
 
 REPOSITORY = Path(__file__).parents[1]
 DOCKER = (REPOSITORY / "Dockerfile").read_text()

@@ -152,12 +152,10 @@ def test_no_tracked_file_names(pattern):
     assert uses == []
 
 
-def test_no_data_file_is_tracked():
-    from formalsynth.core.data_files import FILES
-
-    FILES.find()
-    names = {Path(name).name for name, _ in tracked()}
-    assert names.isdisjoint({dataset.file for dataset in FILES.values()})
+def test_the_data_files_that_git_tracks_are_those_that_are_described():
+    described = json.loads((REPOSITORY / "resources" / "datapackage.json").read_text())["resources"]
+    expected = {"resources/datapackage.json", *(f"resources/{entry['path']}" for entry in described)}
+    assert {name for name, _ in tracked() if name.startswith("resources/")} == expected
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -473,20 +471,6 @@ def test_make_estimates_its_time(checkout, given, shown):
     assert f"Making everything at scale {shown}: about {about}" in plan
     assert plan.rstrip().endswith(f'/results/{shown}/report/index.html"')
     assert ("--config scale=" in plan) == bool(given)
-
-
-@pytest.mark.parametrize("present", [True, False])
-def test_data_in_the_folder_of_the_checkout_are_used(checkout, present, monkeypatch):
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
-    inner = checkout / "inner"
-    inner.mkdir()
-    shutil.copy(checkout / "Makefile", inner)
-    if present:
-        (checkout / "shared" / "data").mkdir(parents=True)
-    (inner / "extra.mk").write_text("include Makefile\nshow: ; @echo data=$$FORMALSYNTH_DATA\n")
-    expected = str((checkout / "shared" / "data").resolve()) if present else ""
-    assert make(inner, "-f", "extra.mk", "show").stdout.strip() == f"data={expected}"
-    assert make(inner, "-f", "extra.mk", "show", FORMALSYNTH_DATA="mine").stdout.strip() == "data=mine"
 
 
 def test_the_catalogue_file_has_the_keys_it_is_read_for():

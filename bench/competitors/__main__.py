@@ -3,8 +3,7 @@
 Every mechanism uses the same data sets and declarations, and the same total epsilon for adding or removing a record. The
 output is a tidy table with one row for each value: task, mechanism, epsilon, replicate, measure, value. Rows of other mechanisms,
 tasks and epsilons in the same file are kept, so a long comparison can be made in parts. With ``--write``, a summary is written to
-docs/COMPETITORS.md. Data files are searched for in FORMALSYNTH_DATA. A task whose file is missing is left out, and so are
-OpenDP's tables if ``opendp[mbi]`` is not installed.
+docs/COMPETITORS.md. OpenDP's tables are left out if ``opendp[mbi]`` is not installed.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def main() -> int:
     mechanisms = {name: entry for name, entry in competitors().items() if not given.mechanisms or name in given.mechanisms}
     for task in chosen:
         for name, entry in mechanisms.items():
-            if task.available and entry.suits(task):
+            if entry.suits(task):
                 number = min(given.replicates, given.costly) if entry.costly else given.replicates
                 rows = list(results(task, name, entry, given.epsilon, number))
                 _keep(given.out, rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,9 +13,6 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.private import Bins
 from formalsynth.core.registry import load as load_modules
 from formalsynth.core.tables import NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, POISSON, Tabled, tabled
-
-HOURS_FILE, CREDIT_FILE, CYCLES_FILE = "adult_hours", "german_amounts", "fatigue_cycles"
-"""Registered files of the comparison, which are searched for in FORMALSYNTH_DATA."""
 
 COUNTS = (POISSON, NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION)
 """Kinds of count families."""
@@ -41,8 +37,6 @@ class Task:
     """Bounds of each predictor, and its number of bins."""
     spread: float = 0.25
     """Smallest standard deviation of the errors of a regression, on the scale of the family."""
-    file: str = ""
-    """Registered file that it needs."""
 
     @property
     def tabled(self) -> Tabled:
@@ -79,11 +73,6 @@ class Task:
         """Round synthetic counts to whole numbers; other outcomes are unchanged."""
         return Records(np.rint(records.x), records.design) if self.tabled.kind in COUNTS else records
 
-    @property
-    def available(self) -> bool:
-        """True if it needs no file, or its file exists."""
-        return not self.file or files.find(self.file, os.curdir) is not None
-
 
 def three_predictors(generator: np.random.Generator, correlation: float) -> Records:
     """Draw 3000 records with normal predictors: ``x = 2 + z1 - 0.5 z2 + 0.3 z3 + 0.8 noise``."""
@@ -102,7 +91,7 @@ def _population(name: str, n: int, **parameters: float) -> Callable[[np.random.G
 
 def _file(name: str) -> Callable[[np.random.Generator], Records]:
     def read(generator: np.random.Generator) -> Records:
-        return files.load(name, os.curdir)
+        return files.load(name, "")
 
     return read
 
@@ -139,16 +128,16 @@ def tasks() -> Mapping[str, Task]:
             (1, 1e6, 20), (0, 2e5, 44),
         ),
         Task(
-            "cycles", "Fatigue cycles, n = 22", "lognormal", 22, _file(CYCLES_FILE),
-            (100, 1e7, 8), (0, 1e6, 10), file=CYCLES_FILE,
+            "cycles", "Fatigue cycles, n = 22", "lognormal", 22, _file("fatigue_cycles"),
+            (100, 1e7, 8), (0, 1e6, 10),
         ),
         Task(
-            "hours", "Adult hours, n = 32,561", "negative_binomial", 32_000, _file(HOURS_FILE),
-            (0, 100, 20), (-0.5, 99.5, 100), file=HOURS_FILE,
+            "hours", "Adult hours, n = 32,561", "negative_binomial", 32_000, _file("adult_hours"),
+            (0, 100, 20), (-0.5, 99.5, 100),
         ),
         Task(
-            "credit", "German credit, amount on duration, n = 1000", "lognormal_regression", 1000, _file(CREDIT_FILE),
-            (148.4, 36316.0, 14), (0, 20_000, 44), (0, 72, 9), file=CREDIT_FILE,
+            "credit", "German credit, amount on duration, n = 1000", "lognormal_regression", 1000, _file("german_amounts"),
+            (148.4, 36316.0, 14), (0, 20_000, 44), (0, 72, 9),
         ),
     ]  # fmt: skip
     return {task.name: task for task in every}

@@ -1,30 +1,28 @@
 """Real data: how files are found, checked and loaded."""
 
+import gzip
 import hashlib
+import json
 
 import numpy as np
 import pytest
+from formalsynth.core import data_files
 from formalsynth.core.arrays import Records
-from formalsynth.core.data_files import FILES, Dataset, find, load, load_columns, load_counts
+from formalsynth.core.data_files import FILES, SHIPPED, Dataset, find, load, load_columns, load_counts, opened
 from formalsynth.core.text import DataError
 
 FILES.find()
 ROWS = ["stress,cycle", "276.05,11500", "308.84,10000", "324.62,8000.5"]
 
 
-@pytest.fixture
-def no_real_data(monkeypatch):
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
-
-
-@pytest.mark.usefixtures("no_real_data")
 def test_an_absent_file_is_named(tmp_path):
-    assert find("fatigue", tmp_path) is None
-    with pytest.raises(DataError, match=r"fatigue\.csv: not found in .* nor in FORMALSYNTH_DATA"):
-        load("fatigue", tmp_path)
+    assert find("sdr2017", tmp_path) is None
+    with pytest.raises(DataError, match=r"EPSD17\.DAT: not found in .* nor in FORMALSYNTH_DATA"):
+        load("sdr2017", tmp_path)
 
 
-def test_the_data_folder_comes_before_the_environment(tmp_path, monkeypatch):
+def test_a_users_own_file_comes_before_the_repositorys(tmp_path, monkeypatch):
+    """The data folder first, except if it is that of the repository."""
     here, there = tmp_path / "here", tmp_path / "there"
     for folder in (here, there):
         folder.mkdir()
@@ -32,10 +30,46 @@ def test_the_data_folder_comes_before_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("FORMALSYNTH_DATA", str(there))
     assert find("fatigue", here) == here / "fatigue.csv"
     (here / "fatigue.csv").unlink()
-    assert find("fatigue", here) == there / "fatigue.csv"
+    assert find("fatigue", here) == find("fatigue", SHIPPED) == there / "fatigue.csv"
+    (there / "fatigue.csv").unlink()
+    assert find("fatigue", here) == SHIPPED / "fatigue.csv"
 
 
-@pytest.mark.usefixtures("no_real_data")
+def test_own_code_does_not_read_the_repositorys_files(tmp_path, monkeypatch):
+    """A file of the same name may be another."""
+    monkeypatch.setitem(FILES._modules, "fatigue", str(tmp_path / "own.py"))
+    assert find("fatigue", "nowhere") is None
+
+
+@pytest.mark.parametrize("name", sorted({entry.file: name for name, entry in FILES.items() if entry.licence}.values()))
+def test_the_repository_contains_the_published_files(name):
+    """As its description states; only the survey's records are missing."""
+    described = json.loads((SHIPPED / "datapackage.json").read_text())["resources"]
+    path = find(name, "nowhere")
+    (entry,) = (entry for entry in described if entry["path"] == path.name)
+    assert entry["hash"] == f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    with opened(path) as file:
+        assert hashlib.file_digest(file, "sha256").hexdigest() == FILES[name].sha256
+    with opened(path) as file:
+        rows = len([line for line in file if line.strip()])
+    assert entry["rows"] == FILES[name].rows == rows - (path.suffix == ".csv" or "test" in path.name)
+    assert entry["sources"] and entry["licenses"]
+    assert path.stat().st_size < 500_000
+
+
+def test_only_the_records_of_the_survey_are_missing():
+    assert {entry.file for entry in FILES.values() if not entry.licence} == {"EPSD17.DAT"}
+    assert len(json.loads((SHIPPED / "datapackage.json").read_text())["resources"]) == 5
+
+
+@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"x" * 999)[:-12]], ids=["empty", "text", "cut off"])
+def test_a_damaged_compressed_file_is_named(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(data_files, "SHIPPED", tmp_path)
+    (tmp_path / "adult.data.gz").write_bytes(content)
+    with pytest.raises(DataError, match=r"adult\.data\.gz: (cannot be read: \w+|sha256 is)"):
+        load_columns("adult_training", "nowhere")
+
+
 def test_a_file_that_is_not_the_published_one_is_refused(tmp_path):
     (tmp_path / "fatigue.csv").write_text("\n".join(ROWS))
     sha256 = hashlib.sha256("\n".join(ROWS).encode()).hexdigest()
@@ -44,9 +78,8 @@ def test_a_file_that_is_not_the_published_one_is_refused(tmp_path):
 
 
 @pytest.fixture
-def registered(tmp_path, monkeypatch):
+def registered(tmp_path):
     """Register a file of the data folder under its name; what its reader makes of it is given."""
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
 
     def registered(name, content, **fields):
         (tmp_path / name).write_text("")
@@ -80,11 +113,6 @@ def test_a_file_without_records_is_not_loaded_as_records(registered, tmp_path):
     assert load_columns(registered("columns.csv", {"a": np.array(["b"])}, holds="columns"), tmp_path)["a"].tolist() == ["b"]
     with pytest.raises(DataError, match=r"counts\.csv: contains counts, not records"):
         load(name, tmp_path)
-
-
-@pytest.mark.usefixtures("no_real_data")
-def test_counts_that_are_absent_are_none(tmp_path):
-    assert load_counts("sdr2017_margins", tmp_path) is None
 
 
 def test_every_registered_file_names_its_content():

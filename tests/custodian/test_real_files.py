@@ -4,17 +4,15 @@
 distributions come. Nothing of the files is kept.
 """
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.cli.main import main
+from formalsynth.core.data_files import opened, shipped
 from incomes import declare
-from real_data import needs
 
-REAL = Path(os.environ.get("FORMALSYNTH_DATA", "resources"))
 ADULT_HEADER = (
     "age,workclass,fnlwgt,education,education_num,marital_status,occupation,relationship,race,sex,capital_gain,capital_loss,"
     "hours_per_week,native_country,income"
@@ -99,12 +97,14 @@ FILES = {
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=needs(FILES[name][0])) for name in FILES])
+@pytest.mark.parametrize("name", FILES)
 def test_a_real_file_is_released_by_the_guide(name, tmp_path, monkeypatch, capsys):
     file, header, delimiter, rows, columns, outcome, largest, pairs = FILES[name]
+    with opened(next(path for path in shipped(file) if path.exists())) as real:
+        content = real.read()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    lines = filter(str.strip, (REAL / file).resolve().read_text().splitlines())
+    lines = filter(str.strip, content.decode().splitlines())
     Path(f"{name}.csv").write_text("\n".join([header, *(line.replace(", ", ",") for line in lines)]) + "\n")
     assert main(["inspect", f"{name}.csv", "--outcome", outcome]) == 0, capsys.readouterr().err
     in_order = {column: columns[column] for column in header.split(delimiter)}

@@ -9,9 +9,9 @@ from formalsynth.data.fatigue import read_fatigue
 ROWS = ["stress,cycle", "276.05,11500", "308.84,10000", "324.62,8000.5"]
 
 
-def test_the_nineteen_rows_have_the_printed_statistics(published_fatigue):
+def test_the_nineteen_rows_have_the_printed_statistics(fatigue):
     """Range paper, Table 1, row Data."""
-    x = published_fatigue.x
+    x = fatigue.x
     assert len(x) == 19
     assert round(x.mean()) == 57771
     assert np.median(x) == 15616

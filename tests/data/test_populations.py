@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.data_files import find, load_counts
+from formalsynth.core.data_files import load_counts
 from formalsynth.core.population import POPULATIONS
 from formalsynth.data.populations.counts import negative_binomial_mixture
 from formalsynth.data.populations.salaries import published_salaries, without_replacement
@@ -65,8 +65,6 @@ def test_draws_without_replacement_are_hypergeometric():
 
 
 def test_published_salaries_in_thousands():
-    if find("sdr2017_margins", "resources") is None:
-        pytest.skip("sdr2017_codebook_margins.csv is neither in resources nor in FORMALSYNTH_DATA")
     counts = load_counts("sdr2017_margins", "resources")
     values, number = counts["SALARYP"]
     assert number.sum() == 74_429
@@ -76,14 +74,8 @@ def test_published_salaries_in_thousands():
     assert x.max() <= 509
     population = np.repeat(values / 1000, number)
     assert abs(x.mean() - population.mean()) < BAND * population.std() / np.sqrt(1000)
-
-
-def test_salaries_without_the_published_counts_are_counts_too():
-    x = published_salaries(np.random.default_rng(2), 1000, unit=1000).x
-    assert len(x) == 1000
-    assert (x == np.floor(x)).all()
     with pytest.raises(ValueError, match="multiples"):
-        published_salaries(np.random.default_rng(2), 10, unit=3000)
+        published_salaries(np.random.default_rng(2), 10, unit=3000, counts=counts)
 
 
 @pytest.mark.parametrize(("shape1", "shape2"), [(0.5, 3), (2, 0.7), (4.0, 4.0)])
@@ -99,8 +91,6 @@ def test_the_statistics_of_a_beta_population_are_exact(shape1, shape2):
 
 def test_config_names_a_table_of_counts_and_the_function_gets_its_contents():
     population = POPULATIONS["published_salaries"]
-    assert population.from_counts
-    assert not POPULATIONS["beta"].from_counts
     assert population.parameters(unit=1000, counts="sdr2017_margins").counts == "sdr2017_margins"
     with pytest.raises(ValueError, match="counts"):
         population.parameters(unit=1000, counts=3)

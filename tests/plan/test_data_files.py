@@ -17,9 +17,8 @@ from salary_file import fixed_width
 
 
 @pytest.fixture
-def with_data(own, read, tmp_path, monkeypatch):
-    """Read the plan of a paper with a folder of data files of our own; the variable that names another is not set."""
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+def with_data(own, read, tmp_path):
+    """Read the plan of a paper with a folder of data files of our own."""
 
     def with_data(paper, **contents):
         for name, content in contents.items():
@@ -121,16 +120,11 @@ def test_a_job_refuses_a_file_that_is_not_the_one_of_the_plan(with_data, tmp_pat
         simulate_batch(job)
 
 
-def test_published_counts_that_come_later_are_noticed(with_data, tmp_path, monkeypatch):
-    """Without them the stand-in is drawn from rounded ones."""
-    job = salary_job(with_data("censor"))
-    assert job.files == {"sdr2017_margins": ""}
-    content = b"variable,code,label,n_unweighted,n_weighted\nSALARYP,5,x,1,1\n"
-    counts = replace(files.FILES["sdr2017_margins"], sha256=hashlib.sha256(content).hexdigest())
-    monkeypatch.setitem(files.FILES._entries, "sdr2017_margins", counts)
-    (tmp_path / NAMES["margins"]).write_bytes(content)
-    with pytest.raises(DataError, match=r"margins\.csv: sha256 \w+, but no file when the run was planned"):
-        simulate_batch(job)
+@pytest.mark.parametrize(("paper", "key"), [("censor", "stand_in"), ("reweight", "population")])
+def test_salaries_are_not_drawn_without_their_published_counts(with_data, tmp_path, monkeypatch, paper, key):
+    monkeypatch.setattr(files, "SHIPPED", tmp_path)
+    expected = rf"papers/{paper}\.yaml: scenarios\.salary\.{key}\.counts: sdr2017_codebook_margins\.csv: not found in"
+    assert re.search(expected, with_data(paper))
 
 
 def test_a_study_refuses_a_file_that_is_not_the_one_of_the_plan(with_data, tmp_path, monkeypatch):
@@ -156,7 +150,8 @@ def salary_job(plan):
     return plan.papers["censor"].of("salary")[0].simulate_job("0000")
 
 
-def test_absent_data_skip_the_scenario_and_say_so(with_data):
+def test_absent_data_skip_the_scenario_and_say_so(with_data, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "SHIPPED", tmp_path)
     plan = with_data("reps")
     paper = plan.papers["reps"]
     assert not paper.of("adult")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from formalsynth.core import data_files
 from formalsynth.core.job import Simulated, specification
 from formalsynth.core.study import STUDIES
 from formalsynth.plan import jobs as plan_jobs
@@ -476,7 +477,7 @@ def test_no_path_that_the_run_makes_is_refused(run):
 
 
 def test_a_missing_figure_is_refused_with_the_data_that_are_absent(plan_of, monkeypatch, tmp_path):
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    monkeypatch.setattr(data_files, "SHIPPED", tmp_path)
     jobs = Jobs(plan_of("range", "smoke", **{"run.data_folder": str(tmp_path)}), Path("config"))
     assert re.fullmatch(jobs.unmade_pattern(), "figures/smoke/range/fig15.png")
     with pytest.raises(SystemExit, match=r"no figure range/fig15 to make; .*fatigue\.csv is absent"):

@@ -54,7 +54,7 @@ FILES = {"run": "config.yaml", "paper": "papers/mini.yaml", "claims": "claims/mi
 def written(tmp_path, monkeypatch):
     """A config folder with the small paper."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    monkeypatch.setattr(data_files, "SHIPPED", tmp_path / "shipped")
     for part in ("papers", "claims"):
         (tmp_path / "config" / part).mkdir(parents=True)
     for name, tree in (("run", RUN), ("paper", PAPER), ("claims", CLAIMS)):

@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -95,10 +96,11 @@ def test_a_repeated_figure_is_described_with_the_one_it_repeats(plan, info):
 
 
 def test_missing_data_are_reported(repository, monkeypatch, tmp_path):
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    monkeypatch.setattr(files, "SHIPPED", tmp_path)
+    shutil.copy(repository / "resources" / "sdr2017_codebook_margins.csv", tmp_path)
     config = yaml.safe_load((repository / "config" / "config.yaml").read_text()) | {"data_folder": str(tmp_path)}
     info = describe(read_plan(config, repository / "config"))
-    assert not any(file.available for file in info.data)
+    assert [file.file for file in info.data if file.available] == ["sdr2017_codebook_margins.csv"]
     assert {"fatigue.csv", "EPSD17.DAT", "adult.data"} <= {file.file for file in info.data}
     papers = {paper.key: paper for paper in info.papers}
     assert {"figure 15", "table 1"} <= set(papers["range"].left_out)

@@ -9,7 +9,6 @@ from formalsynth.displays.display import NOT_SYNTHETIC, Panel
 from formalsynth.show.captions import MANY, caption, failures, group_of
 from formalsynth.show.painter import PAINTERS, painter_of
 from made_up_displays import figure_of, rows_of, scenario_of, table_display
-from real_data import needs
 
 
 def test_the_whole_caption_of_a_figure_word_for_word():
@@ -180,7 +179,6 @@ def test_a_sentence_of_two_parts_of_a_sheet_is_there_once(plan_of):
     assert "bootstrap distribution" in text
 
 
-@needs("adult.data", "adult.test", "german.data")
 def test_no_shipped_caption_calls_real_data_simulated(plan_of):
     text = caption(plan_of("reps").papers["reps"].figure("3", "paper"))
     assert "(Simulated: simulated data; Breast Cancer, Adult, German Credit: real data)" in text

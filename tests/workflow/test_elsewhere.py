@@ -36,7 +36,7 @@ def test_a_module_with_a_prefix_makes_figures_below_it(tmp_path, repository, sna
 def copy(tmp_path, repository):
     """A copy of the workflow that nobody installed."""
     skipped = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for name in ("workflow", "config", "stan", "profiles"):
+    for name in ("workflow", "config", "stan", "profiles", "resources"):
         shutil.copytree(repository / name, tmp_path / "copy" / name, ignore=skipped)
     shutil.copy(repository / "Snakefile", tmp_path / "copy")
     return tmp_path / "copy"

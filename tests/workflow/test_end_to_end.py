@@ -129,7 +129,7 @@ def test_every_replicate_of_every_arm_of_a_study_has_a_row(finished):
         }
 
 
-def test_the_table_of_the_fatigue_data(finished, published_fatigue):
+def test_the_table_of_the_fatigue_data(finished):
     """Range paper, Table 1: its row Data, and the truncated columns equal to the weighted one."""
     table = pd.read_csv(finished / RESULTS / "table1.csv").set_index(["statistic", "synthesizer"])
     data = {name: table.loc[(name, DATA), "estimate"] for name in ("mean", "median", "q90")}
@@ -304,7 +304,7 @@ def kept_files(folder):
 def test_code_that_is_edited_while_its_job_runs_is_picked_up_by_the_next_run(tmp_path, repository, snakemake):
     """The files that the job makes are newer than the edit, so their times do not tell."""
     skipped = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for name in ("workflow", "config", "stan", "profiles"):
+    for name in ("workflow", "config", "stan", "profiles", "resources"):
         shutil.copytree(repository / name, tmp_path / name, ignore=skipped)
     shutil.copy(repository / "Snakefile", tmp_path)
     target = Path("results", SCALE, "zcdp", "accounting_n1000", "replicates.csv")
@@ -378,26 +378,36 @@ def arrays_in(folder):
     return list((folder / SIMULATION).glob("batches/[0-9]*/[!.]*.npz"))
 
 
+def without_file(folder):
+    """Both scenarios with a file read one that is absent."""
+    run, paper = read_config(folder)
+    for name in ("fatigue", "fatigue_alone"):
+        paper["scenarios"][name]["file"] = {"name": "sdr2017"}
+    write_config(folder, run, paper)
+
+
 def test_absent_data_are_named_and_skipped_and_the_run_succeeds(again, snakemake):
-    """With everything else made, only a figure that was removed is drawn again; the fatigue data are asked for by no job."""
+    """With everything else made, only a figure that was removed is drawn again; no job asks for the absent data."""
     (again / FIGURES / "fig05.svg").unlink()
-    run = snakemake(again, "--cores", 1, FORMALSYNTH_DATA=None)
+    without_file(again)
+    run = snakemake(again, "--cores", 1)
     assert run.returncode == 0, run.stdout[-3000:]
     assert "SKIPPED" in run.stdout
-    assert "fatigue.csv is absent" in run.stdout
+    assert "EPSD17.DAT is absent" in run.stdout
     assert (again / FIGURES / "fig05.svg").is_file()
     # claims about them are judged as what they are now: without data
     assert set(planned(run.stdout)) == {"show_range_fig05", "judge_claims", "write_ledger", "write_report", "everything"}
     report = (again / "results" / SCALE / "report" / "index.html").read_text(encoding="utf-8")
-    assert "fatigue.csv is absent, skipped" in report
+    assert "EPSD17.DAT is absent, skipped" in report
     assert "data absent" in (again / RESULTS / "claims.csv").read_text(encoding="utf-8")
 
 
 def test_results_without_their_data_are_named(folder, snakemake):
-    run = snakemake(folder, "--cores", 1, FIGURES / "fig15.svg", FORMALSYNTH_DATA=None)
+    without_file(folder)
+    run = snakemake(folder, "--cores", 1, FIGURES / "fig15.svg")
     assert run.returncode != 0
     assert "Traceback (most recent call last)" not in run.stdout
     # two scenarios read the file
-    for part, times in (("no figure range/fig15", 1), ("fatigue.csv is absent", 2)):
+    for part, times in (("no figure range/fig15", 1), ("EPSD17.DAT is absent", 2)):
         assert run.stdout.count(part) == times, run.stdout
     assert len(run.stdout.splitlines()) < 40, run.stdout

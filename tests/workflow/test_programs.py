@@ -12,7 +12,7 @@ PROGRAM = "results/stan/linear_regression"
 
 
 def test_an_edited_program_is_compiled_again_and_a_touched_one_is_not(tmp_path, repository, cmdstan, snakemake):
-    for name in ("workflow", "stan", "profiles"):
+    for name in ("workflow", "stan", "profiles", "resources"):
         shutil.copytree(repository / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     shutil.copy(repository / "Snakefile", tmp_path)
     source = tmp_path / "stan" / "linear_regression.stan"

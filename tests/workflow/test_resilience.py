@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import yaml
 from formalsynth.runtime.files import read_arrays, read_table, sealed
-from processes import children, command, commands
+from processes import children, command, commands, python_path
 from runs import (
     EVERY_KIND,
     FIGURES,
@@ -34,7 +34,6 @@ from runs import (
     with_programs,
     write_config,
 )
-from stand_in_data import python_path
 
 pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 
@@ -473,7 +472,7 @@ def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, 
     (code / ".venv").symlink_to(sys.prefix, target_is_directory=True)
     python = code / ".venv" / "bin" / "python"
     data, temporary = place / "Daten für später", place / "temporärer Ordner"
-    shutil.copytree(os.environ["FORMALSYNTH_DATA"], data)
+    shutil.copytree(repository / "resources", data)
     temporary.mkdir()
     folder = prepared(place / "Arbeit & Ergebnis", repository, cmdstan, EVERY_KIND)
     shutil.rmtree(folder / ".cmdstan")

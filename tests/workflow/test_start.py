@@ -13,7 +13,7 @@ def test_the_default_profile_is_found(snakefile, repository, module):
 
 
 def test_unlocking_needs_no_further_option(tmp_path, repository, module):
-    for name in ("Snakefile", "workflow", "config", "stan", "profiles"):
+    for name in ("Snakefile", "workflow", "config", "stan", "profiles", "resources"):
         (tmp_path / name).symlink_to(repository / name)
     run = module(tmp_path, "snakemake", "--unlock")
     assert run.returncode == 0, run.stdout

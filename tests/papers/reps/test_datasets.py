@@ -2,6 +2,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from formalsynth.core import data_files
 from formalsynth.core.data_files import FILES, load
 from formalsynth.core.text import DataError
 from formalsynth.papers.reps.datasets import (
@@ -19,7 +20,6 @@ from formalsynth.papers.reps.datasets import (
 from formalsynth.papers.reps.files import GERMAN_COLUMNS, NEEDED, read_columns
 from formalsynth.papers.reps.settings import DatasetName
 from formalsynth.papers.reps.tables import table_of
-from real_data import needs
 
 from .conftest import frame_of
 
@@ -62,7 +62,6 @@ def test_breast_cancer_bins_other_features_with_another_seed():
     assert len(chosen) > 1
 
 
-@needs("adult.data", "adult.test")
 def test_adult_is_the_complete_records_of_the_published_data(generator):
     table = adult(generator, "")
     assert len(table) == 45_222
@@ -76,7 +75,6 @@ def test_adult_is_the_complete_records_of_the_published_data(generator):
     assert (table.schema.features, len(table.schema.continuous)) == (14, 6)
 
 
-@needs("german.data")
 def test_german_is_the_published_data(generator):
     table = german(generator, "")
     assert np.bincount(table.label).tolist() == [300, 700]
@@ -84,7 +82,6 @@ def test_german_is_the_published_data(generator):
     assert frame_of(table)["amount"].sum() == 3_271_258
 
 
-@needs("adult.data", "german.data")
 def test_hours_and_amounts_are_records_of_the_same_files():
     hours, amounts = load("adult_hours", ""), load("german_amounts", "")
     assert (len(hours), hours.design.shape, hours.x.max()) == (32_561, (32_561, 1), 99)
@@ -99,14 +96,13 @@ def test_config_may_name_every_data_set():
 
 
 def test_absent_files_are_named(monkeypatch, tmp_path, generator):
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    monkeypatch.setattr(data_files, "SHIPPED", tmp_path)
     for name, entries in NEEDED.items():
         with pytest.raises(DataError, match=FILES[entries[0]].file):
             DATASETS[name](generator, tmp_path)
 
 
-def test_another_file_under_the_name_is_refused(monkeypatch, tmp_path, generator):
-    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+def test_another_file_under_the_name_is_refused(tmp_path, generator):
     (tmp_path / "german.data").write_text(GERMAN_ROW + "\n")
     with pytest.raises(DataError, match="sha256"):
         german(generator, tmp_path)

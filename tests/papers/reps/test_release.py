@@ -6,7 +6,6 @@ from formalsynth.papers.reps.prepare import load_split, prepare
 from formalsynth.papers.reps.release import Replicate, budget_of, release
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.weighting import removal_weights
-from real_data import needs
 
 from .conftest import streams_of, tstr
 
@@ -83,10 +82,7 @@ def test_tau_from_the_records_is_not_covered_by_the_budget():
     assert (whole[:-1] != less).sum() == 10
 
 
-@pytest.mark.parametrize(("dataset", "least"), [
-    ("breast_cancer", 0.97),
-    pytest.param("adult", 0.87, marks=needs("adult.data", "adult.test")),
-])  # fmt: skip
+@pytest.mark.parametrize(("dataset", "least"), [("breast_cancer", 0.97), ("adult", 0.87)])
 def test_non_private_utility_of_real_data(dataset, least):
     streams, settings = streams_of(1), ExperimentSettings()
     prepared = prepare(dataset, load_split(dataset, "", streams), settings)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import hashlib
 import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Literal, cast
 
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Records
 from formalsynth.core.population import Counts
-from formalsynth.core.registry import Registry, is_own
+from formalsynth.core.registry import REPOSITORY, Registry, is_own
 from formalsynth.core.text import DataError
 
 Columns = Mapping[str, NDArray[np.str_]]
@@ -24,6 +27,8 @@ Contents = Records | Counts | Columns
 """Result of the reader of a file."""
 LEAST = 2
 """Smallest number of records of a data set."""
+SHIPPED = REPOSITORY / "resources"
+"""Folder of the public data files in the repository; datapackage.json describes them."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,10 @@ class Dataset:
     sha256: str | None
     """Checksum of the published file; None if unknown."""
     source: str
-    """Publication of the file."""
+    """Title and publication of the file, separated by a colon."""
     read: Callable[[Path], Contents]
-    url: str = ""
-    """Download address of this file; empty if it has to be downloaded by hand."""
+    licence: str = ""
+    """Licence under which the repository contains the file, by its name at opendefinition.org; empty if it does not."""
     holds: Literal["records", "counts", "columns"] = "records"
     """Kind of its content: records of a scenario, published counts for a population, or columns for a study."""
     printed: int | None = None
@@ -59,15 +64,27 @@ FILES: Registry[Dataset] = Registry("data file", "data/*.py", "papers/*/files*.p
 
 
 def find(name: str, folder: str | Path) -> Path | None:
-    """Path of a registered file in ``folder`` or the folder of FORMALSYNTH_DATA; None if missing.
+    """Path of a registered file: in ``folder``, in that of FORMALSYNTH_DATA or in the repository; None if missing.
 
-    A file that own code registers is first looked for in the folder of that code.
+    A file that own code registers is first looked for in the folder of that code, and never in the repository.
     """
     file, module = FILES[name].file, FILES.module(name)
-    places = [*([Path(module).parent] if is_own(module) else []), Path(folder)]
-    if os.environ.get("FORMALSYNTH_DATA"):
-        places.append(Path(os.environ["FORMALSYNTH_DATA"]))
-    return next((place / file for place in places if os.path.lexists(place / file)), None)
+    places = [Path(place) for place in (folder, os.environ.get("FORMALSYNTH_DATA")) if place]
+    if is_own(module):
+        candidates = [place / file for place in (Path(module).parent, *places)]
+    else:
+        candidates = [*(place / file for place in places if place.resolve() != SHIPPED.resolve()), *shipped(file)]
+    return next((path for path in candidates if os.path.lexists(path)), None)
+
+
+def shipped(file: str) -> tuple[Path, Path]:
+    """Paths where the repository may have a file: as published, and with gzip."""
+    return SHIPPED / file, SHIPPED / f"{file}.gz"
+
+
+def opened(path: Path) -> gzip.GzipFile | BufferedReader:
+    """Open a data file for reading, decompressing it if it ends in .gz."""
+    return gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
 
 
 def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Records:
@@ -75,7 +92,7 @@ def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Record
 
     Args:
         name: name of the file in the register.
-        folder: folder to search before FORMALSYNTH_DATA.
+        folder: folder to search first.
         drop_rows: rows to leave out; the first is 1.
 
     Raises:
@@ -124,7 +141,7 @@ def check_unchanged(planned: Mapping[str, str], folder: str | Path) -> None:
 
     Args:
         planned: result of :func:`sha256s` at that time.
-        folder: folder to search before FORMALSYNTH_DATA.
+        folder: folder to search first.
 
     Raises:
         DataError: one of them was changed, added or removed since.
@@ -152,13 +169,13 @@ def contents(name: str, folder: str | Path) -> Contents:
         raise DataError(f"{path}: is not in the form of {dataset.source}: {' '.join(str(error).split())}") from error
 
 
-def load_counts(name: str, folder: str | Path) -> Counts | None:
-    """Load a published table of value counts: values of each variable and their frequencies; None if it is missing.
+def load_counts(name: str, folder: str | Path) -> Counts:
+    """Load a published table of value counts: values of each variable and their frequencies.
 
     Raises:
-        DataError: the file exists but is not the published one.
+        DataError: the file is missing, is not the published one, or cannot be read.
     """
-    return cast(Counts, contents(name, folder)) if find(name, folder) else None
+    return cast(Counts, contents(name, folder))
 
 
 def load_columns(name: str, folder: str | Path) -> Columns:
@@ -191,12 +208,12 @@ def _sha256(dataset: Dataset, path: Path) -> str:
     try:
         stat = path.stat()
         return _sha256_once(path.absolute(), stat.st_size, stat.st_mtime_ns)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 @functools.cache
 def _sha256_once(path: Path, size: int, mtime_ns: int) -> str:
-    """Compute the sha256 of a file, once for each size and modification time."""
-    with open(path, "rb") as file:
+    """Compute the sha256 of a file's uncompressed content, once for each size and modification time."""
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

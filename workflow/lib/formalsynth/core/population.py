@@ -1,8 +1,7 @@
 """Populations from which simulated confidential data are drawn, and their register.
 
 A population is a function ``name(generator, n, *, parameters...) -> Records``. A population that draws from published counts
-also has a parameter ``counts``: config names a table of counts, and the function receives its content, or None if the file is
-missing.
+also has a parameter ``counts``: config names a table of counts, and the function receives its content.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from formalsynth.core.registry import Registry
 
 Counts = Mapping[str, tuple[Array, Array]]
 """Published counts: for each variable, its values and the number of records with each value."""
-PublishedCounts = Annotated[Counts | None, GetPydanticSchema(lambda _, schema_of: schema_of(str))]
-"""In config, the name of a registered table of counts; in the function, its content, or None if the file is missing."""
+PublishedCounts = Annotated[Counts, GetPydanticSchema(lambda _, schema_of: schema_of(str))]
+"""In config, the name of a registered table of counts; in the function, its content."""
 Truth = Callable[..., Mapping[str, float]]
 """Function of a population's parameters that returns the values of its statistics."""
 
@@ -35,11 +34,6 @@ class Population:
     parameters: type[Parameters]
     truth: Truth | None = None
     """Function that returns exact values of statistics, by their names in :data:`formalsynth.core.utility.STATISTICS`."""
-
-    @property
-    def from_counts(self) -> bool:
-        """True if it can draw from published counts."""
-        return "counts" in self.parameters.model_fields
 
     def draw(self, generator: np.random.Generator, n: int, parameters: Mapping[str, object]) -> Records:
         """Draw a data set of n records; ``counts`` in ``parameters`` is the content of the table."""

@@ -32,8 +32,9 @@ FATIGUE = Dataset(
     "fatigue.csv",
     22,
     "7c3d629db22856548db45d1e69241fa20fc849e2d09f2975686e6fa08270717e",
-    "R package BayesLN 0.2.10, data set fatigue (Upadhyay and Peshwani 2008)",
+    "Low-cycle fatigue: R package BayesLN 0.2.10, data set fatigue (Upadhyay and Peshwani 2008)",
     read_fatigue,
+    "other-pd",
     confidential=False,
 )
 FILES.add("fatigue", FATIGUE, __name__)

@@ -1,4 +1,4 @@
-"""JSON schemas of the config and the tables of config/README.md, written from the models that validate the config.
+"""JSON schemas of the config, tables of config/README.md and description of resources/, from models and registers.
 
 Run as ``python -m formalsynth.plan.docs`` after changing a section of the config or a registered entry (mechanisms, families,
 populations, studies, data files, kinds of figures, tables and tests); ``--check`` only compares. Editors use the schemas to
@@ -8,6 +8,7 @@ complete and check keys.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import inspect
 import json
 import re
@@ -19,7 +20,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from formalsynth.core.data_files import FILES
+from formalsynth.core.data_files import FILES, Dataset, shipped
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.parameters import Parameters
@@ -71,7 +72,25 @@ def rendered(repository: Path) -> dict[Path, str]:
     for name, schema in {**schemas, "study": study}.items():
         text = between(text, f"tables of {name}", "\n\n".join(unrepeated(tables(schema))), README)
     text = between(text, "names", "\n\n".join(names()), README)
-    return {**files, readme: between(text, "contents", contents(text), README)}
+    package = {repository / "resources" / "datapackage.json": json.dumps(data_package(), indent=2, ensure_ascii=False) + "\n"}
+    return {**files, **package, readme: between(text, "contents", contents(text), README)}
+
+
+def data_package() -> dict[str, object]:
+    """Return the description of the data files in the repository, as a Frictionless Data Package."""
+    files = {entry.file: entry for entry in FILES.values() if entry.licence}
+    resources = [_resource(entry, path) for _, entry in sorted(files.items()) for path in shipped(entry.file) if path.is_file()]
+    return {"name": "formalsynth-data", "title": "Public data of the five papers", "resources": resources}
+
+
+def _resource(entry: Dataset, path: Path) -> dict[str, object]:
+    title, source = entry.source.split(": ", 1)
+    packed = {"compression": "gz", "sha256_uncompressed": entry.sha256} if path.suffix == ".gz" else {}
+    return {
+        "name": re.sub(r"[^a-z0-9]+", "-", entry.file.lower()), "path": path.name, "title": title, "sources": [{"title": source}],
+        "licenses": [{"name": entry.licence}], "rows": entry.rows,
+        "hash": f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}", **packed,
+    }  # fmt: skip
 
 
 def schema_of(model: type[BaseModel]) -> Schema:

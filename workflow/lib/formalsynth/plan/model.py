@@ -98,7 +98,7 @@ class RunConfig(Model):
         description="Largest number of batches in a scenario: batches are enlarged if there would be more. Does not affect the "
         "results. A batch size given on the command line is not enlarged.",
     )
-    data_folder: str = Field("resources", min_length=1, description="Folder searched first for real data files.")
+    data_folder: str = Field("resources", min_length=1, description="Folder of your own data files, searched first.")
     sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Settings of the sampler and of its gate.")
     verdicts: Thresholds = Field(default_factory=Thresholds, description="Thresholds of the ledger's verdicts.")
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)

@@ -31,6 +31,6 @@ def drawn_with(data: Simulated, folder: str) -> dict[str, object]:
     """Replace the name of a table of published counts, if a population has one as a parameter, with the contents of the table.
 
     Raises:
-        DataError: the table exists but is not the published one.
+        DataError: the table is missing or is not the published one.
     """
     return {**data.parameters, **({"counts": load_counts(data.counts, folder)} if data.counts else {})}

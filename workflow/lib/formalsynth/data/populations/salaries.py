@@ -6,16 +6,11 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Integers, Records, intercept_only
 from formalsynth.core.constraints import Finite, NonNegative, PositiveNumber
-from formalsynth.core.population import Counts, PublishedCounts, population
+from formalsynth.core.population import PublishedCounts, population
 from formalsynth.data.sdr import salary_records
 
-ROUGH_MARGINS: Counts = {
-    "AGEGRP": (np.arange(30.0, 75.0, 5.0), np.full(9, 1)),
-    "GENDER": (np.array([0.0, 1.0]), np.array([40, 60])),
-    "SALARYP": (np.arange(10_000.0, 310_000.0, 10_000.0), np.exp(-0.5 * ((np.arange(30) - 8) / 5) ** 2)),
-    "WKSWK": (np.array([36.0, 40.0, 52.0]), np.array([5, 10, 85])),
-}
-"""Our own rough margins, used if the published counts are missing."""
+VARIABLES = ("AGEGRP", "GENDER", "SALARYP", "WKSWK")
+"""Variables of the salary records, in the order in which they are drawn."""
 
 
 @population()
@@ -27,22 +22,19 @@ def sdr_stand_in(
     age: Finite,
     weeks: Finite,
     noise: NonNegative,
-    counts: PublishedCounts = None,
+    counts: PublishedCounts,
 ) -> Records:
     """Stand-in for the salary records of the censor paper, Section 5, which cannot be distributed.
 
     Predictors are independent draws from their published margins, and salaries are drawn from theirs. The two are joined by
-    rank: salaries follow the order of ``male * gender + age * age rank + weeks * weeks / 52 + noise * normal``. Without the
-    published counts, the margins are our own rough ones.
+    rank: salaries follow the order of ``male * gender + age * age rank + weeks * weeks / 52 + noise * normal``.
     """
-    margins = dict(counts or ROUGH_MARGINS)
+    margins = dict(counts)
     # The paper's sample has nine age groups: the youngest of the ten in the codebook is not among them.
     groups, number = margins["AGEGRP"]
     margins["AGEGRP"] = groups[groups >= 30], number[groups >= 30]
     columns = {
-        name: generator.choice(values, n, p=number / number.sum())
-        for name, (values, number) in margins.items()
-        if name in ROUGH_MARGINS
+        name: generator.choice(values, n, p=number / number.sum()) for name in VARIABLES for values, number in [margins[name]]
     }
     age_rank = (columns["AGEGRP"] - columns["AGEGRP"].min()) / 50
     score = male * columns["GENDER"] + age * age_rank + weeks * columns["WKSWK"] / 52 + noise * generator.standard_normal(n)
@@ -51,19 +43,13 @@ def sdr_stand_in(
 
 
 @population()
-def published_salaries(
-    generator: np.random.Generator, n: int, *, unit: PositiveNumber, counts: PublishedCounts = None
-) -> Records:
+def published_salaries(generator: np.random.Generator, n: int, *, unit: PositiveNumber, counts: PublishedCounts) -> Records:
     """Salaries in ``unit`` dollars, drawn without replacement from their published counts (reweight paper, Section 4).
-
-    Without the published counts, the salaries are a stand-in, drawn from our own rough counts.
 
     Raises:
         ValueError: there are fewer than n salaries, or one of them is not a multiple of the unit.
     """
-    values, number = counts["SALARYP"] if counts else ROUGH_MARGINS["SALARYP"]
-    if not counts:
-        number = np.rint(10_000 * number).astype(int)
+    values, number = counts["SALARYP"]
     if (values % unit).any():
         raise ValueError(f"published_salaries: the salaries are not all multiples of the unit {unit:g}")
     return intercept_only(without_replacement(generator, n, values / unit, number))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Array, Records, intercept_only
-from formalsynth.core.data_files import FILES, Columns, Dataset
+from formalsynth.core.data_files import FILES, Columns, Dataset, opened
 from formalsynth.core.text import DataError
 
 ADULT_COLUMNS = (
@@ -25,7 +26,7 @@ GERMAN_COLUMNS = (
 )  # fmt: skip
 NEEDED: Mapping[str, tuple[str, ...]] = {"adult": ("adult_training", "adult_test"), "german": ("german_credit",)}
 """Registered files that each data set needs; data sets that are not listed need none."""
-UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+ADULT = "Becker and Kohavi (1996), UCI Machine Learning Repository"
 
 
 def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = ",", skip: int = 0) -> Columns:
@@ -52,8 +53,8 @@ def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = "
 def _number(path: Path, name: str, names: Sequence[str], separator: str = ",") -> Array:
     """Read one column of numbers (n,) without pandas, because a plan reads the records of its scenarios."""
     place = names.index(name)
-    with open(path, newline="", encoding="utf-8") as file:
-        return np.array([float(row[place]) for row in csv.reader(file, delimiter=separator, skipinitialspace=True) if row])
+    with opened(path) as file, io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+        return np.array([float(row[place]) for row in csv.reader(text, delimiter=separator, skipinitialspace=True) if row])
 
 
 def read_hours(path: Path) -> Records:
@@ -71,9 +72,9 @@ ADULT_TRAINING = Dataset(
     "adult.data",
     32_561,
     "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-    "UCI Machine Learning Repository, Adult (CC BY 4.0)",
+    f"Adult, training part: {ADULT}",
     partial(read_columns, names=ADULT_COLUMNS, n=32_561),
-    f"{UCI}/adult/adult.data",
+    "CC-BY-4.0",
     holds="columns",
     confidential=False,
 )
@@ -85,9 +86,9 @@ FILES.add(
         "adult.test",
         16_281,
         "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
-        "UCI Machine Learning Repository, Adult (CC BY 4.0)",
+        f"Adult, test part: {ADULT}",
         partial(read_columns, names=ADULT_COLUMNS, n=16_281, skip=1),
-        f"{UCI}/adult/adult.test",
+        "CC-BY-4.0",
         holds="columns",
         confidential=False,
     ),
@@ -97,9 +98,9 @@ GERMAN = Dataset(
     "german.data",
     1_000,
     "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
-    "UCI Machine Learning Repository, Statlog German Credit Data (CC BY 4.0)",
+    "Statlog German Credit Data: Hofmann (1994), UCI Machine Learning Repository",
     partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" "),
-    f"{UCI}/statlog/german/german.data",
+    "CC-BY-4.0",
     holds="columns",
     confidential=False,
 )
