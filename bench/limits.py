@@ -1,34 +1,31 @@
 """Settings in which noisy tables lose little accuracy: python bench/limits.py.
 
-It prints the ratio of the expected standard error to that without privacy (formalsynth.inference.expected_errors), by n and
-epsilon, and the smallest n at which the ratio is at most 1.1 and at most 2. No data are simulated. The table is written to
-results/limits.csv.
+It prints the ratio of the expected standard error to that without privacy (formalsynth.inference.expected_errors), by epsilon,
+and the smallest n at which the ratio is at most 1.25 and at most 2. No data are simulated. The table is written to
+bench/tables/limits.csv.
 """
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.private import Bins
 from formalsynth.core.tables import tabled
 from formalsynth.inference.density import Guess
 from formalsynth.inference.expected_errors import error_factor
 from formalsynth.inference.tables_model import TablesModel
+from page import table, write_table
 
 FAMILIES.find()
-RESULTS = Path(__file__).parents[1] / "results"
-SIZES = 250, 500, 1000, 2000, 5000, 10_000, 25_600
-EPSILONS = 0.1, 0.2, 0.5, 1.0, 2.0, 5.0
+SIZE, FACTORS, EPSILONS = 2000, (1.25, 2.0), (0.2, 0.5, 1.0)
 CASES = {
     "mean of Beta(0.5, 3), 10 bins": ("beta", (Bins(0, 1, 10),), Guess((math.log(1 / 6),), 3.5)),
     "mean of a negative binomial, 12 bins": ("negative_binomial", (Bins(0, 240, 12),), Guess((math.log(100),), 0.2)),
-    "slope of a lognormal regression, 8 x 8 bins": (
+    "slope of a lognormal regression, 8 × 8 bins": (
         "lognormal_regression", (Bins(math.exp(-1), math.exp(7), 8, True), Bins(0, 4, 8)), Guess((1.0, 1.0), 1.0, 2.0, 1.0),
     ),
-    "slope of a lognormal regression, 4 x 4 bins": (
+    "slope of a lognormal regression, 4 × 4 bins": (
         "lognormal_regression", (Bins(math.exp(-1), math.exp(7), 4, True), Bins(0, 4, 4)), Guess((1.0, 1.0), 1.0, 2.0, 1.0),
     ),
 }  # fmt: skip
@@ -56,15 +53,17 @@ def smallest(name: str, epsilon: float, most: float) -> int | None:
 
 def main() -> None:
     """Print and write the table."""
+    head = ["what is estimated", "ε", f"factor at n = {SIZE}", *(f"n for a factor of {most:g}" for most in FACTORS)]
     rows = [
-        {"case": name, "epsilon": epsilon, **{f"n = {n}": round(factor(name, n, epsilon), 2) for n in SIZES},
-         "n for 1.1": smallest(name, epsilon, 1.1), "n for 2": smallest(name, epsilon, 2.0)}
+        [name, f"{epsilon:g}", f"{factor(name, SIZE, epsilon):.2f}", *(_size(smallest(name, epsilon, most)) for most in FACTORS)]
         for name, epsilon in itertools.product(CASES, EPSILONS)
-    ]  # fmt: skip
-    table = pd.DataFrame(rows)
-    RESULTS.mkdir(exist_ok=True)
-    table.to_csv(RESULTS / "limits.csv", index=False)
-    print(table.to_string(index=False))
+    ]
+    print(table(head, rows))
+    write_table("limits", head, rows)
+
+
+def _size(n: int | None) -> str:
+    return f"{float(f'{n:.2g}'):,.0f}" if n else "not reached"
 
 
 if __name__ == "__main__":

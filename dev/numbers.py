@@ -25,6 +25,11 @@ from dev.markdown import markdown_rows
 DOCUMENTS = ("README.md", "docs/*.md", "docs/proofs/*.md")
 """Documents whose parts are filled."""
 CHECKED = (
+    "docs/AUDIT.md",
+    "docs/COMPETITORS.md",
+    "docs/CONTRACTION.md",
+    "docs/COST.md",
+    "docs/INTERVALS.md",
     "docs/proofs/censored_unweighted.md",
     "docs/proofs/perturbed_histogram.md",
     "docs/proofs/reference_censored.md",
@@ -72,6 +77,7 @@ DERIVED = re.compile(
 SMALL = re.compile(r"(?<![\w.,])2(?![\w.,]*\d| ?%)|\b(?:two|half|twice)\b", re.IGNORECASE)
 """Numbers that are allowed in such a paragraph."""
 EXCEPTIONS = {
+    "95 % interval": "declared level of all intervals (inference.intervals), and no result",
     "data sets of up to 4 records on a grid": "declared size of the exact tests, and no result",
     "neighbours of 1000 records": "declared size of the exact tests, and no result",
 }
@@ -86,7 +92,7 @@ def main() -> int:
         for path in documents(Path(), CHECKED)
         for line, message in check(path.read_text(encoding="utf-8"), settings)
     ]
-    print("\n".join(lines))
+    print(*lines, sep="\n", end="\n" * bool(lines))
     return int(bool(lines))
 
 
@@ -166,10 +172,10 @@ def _statistics(table: list[dict[str, str]], columns: list[str]) -> list[list[st
     columns = columns or list(dict.fromkeys(row["statistic"] for row in table))
     values = {(row["synthesizer"], row["statistic"]): _number(row["estimate"]) for row in table}
     labels = {row["synthesizer"]: row["label"] for row in table}
-    data_sets = max((int(row["from"]) for row in table), default=0)
+    values |= {(row["synthesizer"], "guarantee"): row["guarantee"] for row in table}
     return [
-        [f"median of {data_sets}" if data_sets > 1 else "one data set", *(metric(column).name for column in columns)],
-        *([label, *(values.get((id, column), "") for column in columns)] for id, label in labels.items()),
+        ["mechanism", *(metric(column).name for column in columns)],
+        *([label, *(values[id, column] for column in columns)] for id, label in labels.items()),
     ]
 
 
@@ -180,8 +186,8 @@ def _matches(value: str, patterns: list[str]) -> bool:
 def _number(text: str) -> str:
     if text in ("", "inf"):
         return text and "∞"
-    size = abs(float(text))
-    return f"{float(text):,.{0 if size >= 10 else 1 if size >= 1 else 2 if size >= 0.1 else 3}f}".replace("-", "−")
+    value = float(text)
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}").replace("-", "−")
 
 
 if __name__ == "__main__":

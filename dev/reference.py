@@ -23,7 +23,6 @@ from formalsynth.report.pages import SYMBOLS
 from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
 
-from dev.cost_numbers import cost_part
 from dev.ledgers import changes, markdown
 from dev.numbers import documents, filled
 from dev.release_drawing import release_drawing
@@ -35,12 +34,10 @@ KEPT = Path("docs", "reference")
 LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
 GLOSSARY = Path("docs", "GLOSSARY.md")
-COST, COST_STUDY = Path("docs", "COST.md"), "cost"
-"""Page with numbers of our own study, and key of the study."""
 WAY = "release.svg"
 """File name of the drawing that shows the steps of a release, in the folder of the reference run."""
-PART, PICTURE, NUMBERS = "findings", "picture", "numbers"
-"""Names of the generated parts of README.md (first two) and of the page on cost (last)."""
+PART, PICTURE = "findings", "picture"
+"""Names of the generated parts of README.md."""
 LARGEST = 100_000
 """Size above which a table is not copied, in bytes."""
 
@@ -70,9 +67,7 @@ def main() -> int:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write README, ERRATA, COST, GLOSSARY and the verdict map from the reference run, or report which are out of date.
-
-    docs/COST.md is left unchanged if the reference run lacks the tables of its study.
+    """Write README, ERRATA, GLOSSARY, the verdict map and the tables of documents, or report which are out of date.
 
     Args:
         plan: plan with the errata.
@@ -93,9 +88,6 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
         KEPT / WAY: release_drawing(),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }
-    numbers = cost_part(folder / KEPT / COST_STUDY)
-    if numbers is not None:
-        texts[COST] = between((folder / COST).read_text(encoding="utf-8"), NUMBERS, numbers, str(COST))
     for path in documents(folder):
         texts[path] = filled(texts.get(path) or _text(folder / path), folder)
     stale = [path for path, text in texts.items() if not (folder / path).exists() or _text(folder / path) != text]

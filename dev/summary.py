@@ -24,7 +24,7 @@ from formalsynth.runtime.files import read_table
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from dev.reference import COST, KEPT, LEDGER, README, STEADINESS
+from dev.reference import KEPT, LEDGER, README, STEADINESS
 from dev.results_page import headline
 
 PICTURES = (
@@ -96,7 +96,7 @@ def pages(plan: Plan, folder: Path) -> list[Page]:
     )
     first.text(_plain(headline(findings(rows, plan.errata), headline_error(rows, read_table(folder / STEADINESS)))))
     first.text("What to do, by what you can declare without looking at the data", 11, bold=True)
-    for declared, taken, costs, kept in answer((folder / COST).read_text(encoding="utf-8")):
+    for declared, taken, costs, kept in answer((folder / "docs" / "COST.md").read_text(encoding="utf-8")):
         first.text(f"• {declared[:1].upper()}{declared[1:]}. Use: {taken}. Privacy cost: {costs}. Quality: {kept}.")
     _show(first, rows, folder, 1)
     _show(second, rows, folder, 0, right=MIDDLE - 0.02)

@@ -2,8 +2,8 @@
 
 Every mechanism uses the same data sets and declarations, and the same total epsilon for adding or removing a record. The
 output is a tidy table with one row for each value: task, mechanism, epsilon, replicate, measure, value. Rows of other mechanisms,
-tasks and epsilons in the same file are kept, so a long comparison can be made in parts. With ``--write``, a summary is written to
-docs/COMPETITORS.md. OpenDP's tables are left out if ``opendp[mbi]`` is not installed.
+tasks and epsilons in the same file are kept, so a long comparison can be made in parts. With ``--write``, summaries go to
+bench/tables. OpenDP's tables are left out if ``opendp[mbi]`` is not installed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--tasks", nargs="+", default=[], help="names of tasks (default: all)")
     parser.add_argument("--mechanisms", nargs="+", default=[], help="names of mechanisms (default: all)")
     parser.add_argument("--out", type=Path, default=Path("competitors.csv"), help="tidy table to write; its other rows are kept")
-    parser.add_argument("--write", action="store_true", help="write docs/COMPETITORS.md from the tidy table")
+    parser.add_argument("--write", action="store_true", help="write the summaries in bench/tables")
     given = parser.parse_args()
     for names, known in ((given.tasks, tasks()), (given.mechanisms, competitors())):
         if unknown := set(names) - set(known):

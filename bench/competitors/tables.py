@@ -1,29 +1,25 @@
-"""Summary of a tidy table of results, and the page that shows it: docs/COMPETITORS.md."""
+"""Summary of a tidy table of results, and the tables of docs/COMPETITORS.md."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from .competitors import Competitor, competitors
+from .competitors import competitors
 from .measures import MEASURES
-from .tasks import Task, tasks
+from .tasks import tasks
 
-ROOT = Path(__file__).parents[2]
-SUMMARY = Path(__file__).with_name("summary.csv")
-"""Medians over replicates, from which the page is written."""
-PAGE = ROOT / "docs" / "COMPETITORS.md"
-BLOCK = re.compile(r"(?<=<!-- begin: competitors -->\n).*(?=<!-- end: competitors -->)", re.DOTALL)
+TABLES = Path(__file__).parents[1] / "tables"
+SUMMARY = TABLES / "competitors.csv"
+"""Medians over replicates, from which the tables of the page are written."""
+SHOWN = ("ecdf_max", "slope")
+"""Measures that the page shows, each in a table of its own."""
 LEVEL = 0.05
 """Level of the sign test; a mechanism that is not worse than the best one at this level counts as equally good."""
-HEADINGS = {
-    "ecdf_max": "max-ECDF", "mean": "mean", "sd": "sd", "q90": "q90", "q99": "q99", "slope": "slopes", "seconds": "seconds",
-}  # fmt: skip
 COLUMNS = ("task", "epsilon", "measure", "mechanism", "median", "replicates", "failed", "best")
 Errors = Mapping[str, "pd.Series[float]"]
 """Errors by mechanism, indexed by replicate; infinite if a replicate failed."""
@@ -43,7 +39,7 @@ def summarised(tidy: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[list[object]] = []
     for (task, epsilon, measure), part in tidy.groupby(["task", "epsilon", "measure"], sort=False):
-        if measure not in HEADINGS or part["value"].isna().all():
+        if measure not in (*MEASURES, "seconds") or part["value"].isna().all():
             continue
         errors = {
             str(name): values.set_index("replicate")["value"].fillna(np.inf)
@@ -77,68 +73,36 @@ def worse(errors: pd.Series[float], others: pd.Series[float]) -> bool:
     return bool(differ) and float(binom.sf((ours > theirs).sum() - 1, differ, 0.5)) < LEVEL
 
 
-def page_block(summary: pd.DataFrame) -> str:
-    """Return the part of the page between its markers."""
-    return "\n".join(_lines(summary)) + "\n"
+def page_table(summary: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Arrange the medians of a measure: a row for each task and epsilon, a column for each mechanism.
+
+    The best mechanism with a guarantee is bold, and so are those that are equally good. A failure is shown as fails.
+    """
+    cells = summary[summary["measure"] == measure].set_index(["task", "epsilon", "mechanism"])
+    entries = {name: entry for name, entry in competitors().items() if name in cells.index.get_level_values("mechanism")}
+    rows = [
+        [
+            task.label,
+            f"{epsilon:g}",
+            *(_cell(cells, (name, epsilon if entry.private else 0.0, key)) for key, entry in entries.items()),
+        ]
+        for name, task in tasks().items()
+        for epsilon in sorted(set(summary["epsilon"]) - {0.0}, reverse=True)
+        if len(summary[(summary["task"] == name) & (summary["epsilon"] == epsilon) & (summary["measure"] == measure)])
+    ]
+    return pd.DataFrame(rows, columns=["data", "ε", *(entry.short for entry in entries.values())])
 
 
-def _lines(summary: pd.DataFrame) -> Iterator[str]:
-    entries, known = competitors(), tasks()
-    epsilons = sorted(set(summary["epsilon"]) - {0.0}, reverse=True)
-    yield "**Winners**; in brackets, mechanisms that a sign test does not find worse. † has a δ; ‡ assumes exact draws."
-    yield ""
-    measures = [name for name in MEASURES if name in set(summary["measure"])]
-    yield from _head(["data", "ε", *[HEADINGS[name] for name in measures]])
-    for name, task in known.items():
-        for epsilon in epsilons:
-            part = summary[(summary["task"] == name) & (summary["epsilon"] == epsilon)]
-            if len(part):
-                yield _row(
-                    [task.label, f"{epsilon:g}", *[_winners(part[part["measure"] == column], entries) for column in measures]]
-                )
-    for name, task in known.items():
-        part = summary[summary["task"] == name]
-        if len(part):
-            yield from ["", f"**{task.label}**", ""]
-            yield from _table(part, task, epsilons, entries)
-
-
-def _winners(part: pd.DataFrame, entries: Mapping[str, Competitor]) -> str:
-    labels = {best: [entries[name].short for name in part[part["best"] == best]["mechanism"]] for best in ("yes", "tied")}
-    return " ".join(labels["yes"]) + (f" ({', '.join(labels['tied'])})" if labels["tied"] else "")
-
-
-def _table(part: pd.DataFrame, task: Task, epsilons: list[float], entries: Mapping[str, Competitor]) -> Iterator[str]:
-    """Medians of a task, with a row for each mechanism and epsilon; the best and the equally good ones are bold."""
-    measures = [name for name in HEADINGS if name in set(part["measure"])]
-    yield from _head(["mechanism", "ε", *[HEADINGS[name] for name in measures], "failed"])
-    for epsilon in (0.0, *epsilons):
-        for name, entry in entries.items():
-            rows = part[(part["mechanism"] == name) & (part["epsilon"] == epsilon)].set_index("measure")
-            if len(rows):
-                cells = [_cell(rows, measure) for measure in measures]
-                failed, replicates = (int(rows[column].max()) for column in ("failed", "replicates"))
-                yield _row([entry.label, f"{epsilon:g}" if epsilon else "", *cells, f"{failed} of {replicates}"])
-
-
-def _cell(rows: pd.DataFrame, measure: str) -> str:
-    if measure not in rows.index or not np.isfinite(rows["median"][measure]):
+def _cell(cells: pd.DataFrame, key: tuple[str, float, str]) -> str:
+    if key not in cells.index:
         return ""
-    text = np.format_float_positional(float(f"{float(rows['median'][measure]):.2g}"), trim="-")
-    return text if rows["best"][measure] == "no" else f"**{text}**"
-
-
-def _head(cells: list[str]) -> Iterator[str]:
-    yield _row(cells)
-    yield _row(["---"] + ["---:"] * (len(cells) - 1))
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    median = float(cells["median"][key])
+    text = np.format_float_positional(float(f"{median:.2g}"), trim="-") if np.isfinite(median) else "fails"
+    return text if cells["best"][key] == "no" else f"**{text}**"
 
 
 def written(tidy: pd.DataFrame) -> None:
-    """Write the summary, and update the page from it."""
+    """Write the summary, and the tables of the page from it."""
     summarised(tidy).to_csv(SUMMARY, index=False)
-    text, block = PAGE.read_text(encoding="utf-8"), page_block(pd.read_csv(SUMMARY))
-    PAGE.write_text(BLOCK.sub(lambda match: block, text), encoding="utf-8")
+    for measure in SHOWN:
+        page_table(pd.read_csv(SUMMARY), measure).to_csv(TABLES / f"competitors_{measure}.csv", index=False)

@@ -72,10 +72,12 @@ def test_seconds_have_no_winner():
     assert set(summary["best"]) == {"no"}
 
 
-def test_the_page_is_the_one_of_the_summary():
-    block = tables.BLOCK.search(tables.PAGE.read_text(encoding="utf-8"))
-    assert block is not None
-    assert block[0] == tables.page_block(pd.read_csv(tables.SUMMARY))
+@pytest.mark.parametrize("measure", tables.SHOWN)
+def test_the_tables_of_the_page_are_those_of_the_summary(measure):
+    table = tables.page_table(pd.read_csv(tables.SUMMARY), measure)
+    pd.testing.assert_frame_equal(
+        table, pd.read_csv(tables.TABLES / f"competitors_{measure}.csv", dtype=str, keep_default_na=False)
+    )
 
 
 def test_every_mechanism_of_the_package_has_the_total_epsilon_of_the_comparison():

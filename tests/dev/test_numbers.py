@@ -5,10 +5,11 @@ import pytest
 from dev import numbers
 from dev.numbers import check, config_values, filled
 
-TABLE = """statistic,synthesizer,label,estimate,from
-ecdf_max,tables_1,Noisy tables,0.02781,60
-ecdf_max,PH,Histogram,,60
-pure,tables_1,Noisy tables,inf,60
+TABLE = """statistic,synthesizer,label,guarantee,estimate
+ecdf_max,tables_1,Noisy tables,DP,0.02781
+ecdf_max,PH,Histogram,DP,
+pure,tables_1,Noisy tables,DP,inf
+pure,PH,Histogram,DP,1.5
 """
 
 
@@ -22,8 +23,8 @@ def folder(tmp_path):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("t.csv", ["| median of 60 | max-ECDF |", "| Noisy tables | 0.028 | ∞ |", "| Histogram |  |  |"]),
-        ("t.csv rows=tables_* columns=pure", ["| Noisy tables | ∞ |"]),
+        ("t.csv", ["| mechanism | max-ECDF |", "| Noisy tables | 0.0278 | ∞ |", "| Histogram |  | 1.5 |"]),
+        ("t.csv rows=tables_* columns=guarantee,pure", ["| Noisy tables | DP | ∞ |"]),
         ("plain.csv", ["| attempt | error |\n| --- | ---: |\n| `edge` | 1.01 |\n| `far` | 362 |"]),
         ("plain.csv rows=*far*", ["| ---: |\n| `far` | 362 |"]),
     ],
@@ -39,6 +40,8 @@ def test_a_table_is_filled_from_its_file(folder, options, expected):
 def test_a_table_or_row_that_does_not_exist_is_an_error(folder):
     with pytest.raises(ValueError, match=r"plain.csv has no row none"):
         filled("<!-- begin: plain.csv rows=none -->\n<!-- end -->", folder)
+    with pytest.raises(KeyError, match="absent"):
+        filled("<!-- begin: t.csv columns=absent -->\n<!-- end -->", folder)
     with pytest.raises(FileNotFoundError):
         filled("<!-- begin: absent.csv -->\n<!-- end -->", folder)
 

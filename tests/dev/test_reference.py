@@ -9,9 +9,8 @@ from formalsynth.runtime.files import read_table
 from formalsynth.show.style import PALETTE
 from PIL import Image, ImageChops, ImageColor
 
-from dev.cost_numbers import COLUMNS as COLUMNS_OF_COSTS
 from dev.ledgers import changes
-from dev.reference import COST, ERRATA, KEPT, README, RESULTS, SCALE, STEADINESS, keep, write
+from dev.reference import ERRATA, KEPT, README, RESULTS, SCALE, STEADINESS, keep, write
 
 
 def ledger(**verdicts):
@@ -147,30 +146,17 @@ def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
     assert write(plan, run, check=True) == 1
 
 
-def test_the_page_of_costs_has_the_numbers_of_the_tables_that_are_kept(run, plan):
-    folder = run / KEPT / "cost"
-    folder.mkdir(parents=True)
-    for number in range(1, 13):
-        rows = [("LW", "LW, min-max", statistic, float(number)) for statistic in [*COLUMNS_OF_COSTS, "slope", "last_slope"]]
-        table = pd.DataFrame(rows, columns=["synthesizer", "label", "statistic", "estimate"]).assign(mcse=0.25)
-        table.to_csv(folder / f"table{number}.csv", index=False)
-    ledger(a="reproduced").to_csv(run / KEPT / "claims.csv", index=False)
-    (run / KEPT / "steadiness.csv").write_text("id,verdict,stays,otherwise,reproduced\n")
-    marks = "<!-- begin: picture -->\n<!-- end: picture -->\n<!-- begin: findings -->\n<!-- end: findings -->\n"
-    (run / README).write_text(marks)
-    (run / COST).write_text("ours\n<!-- begin: numbers -->\nold\n<!-- end: numbers -->\n")
+def test_tables_of_documents_are_filled_from_what_is_kept(run, plan, capsys):
+    keep(plan, run)
+    (run / README).write_text("<!-- begin: picture --><!-- end: picture --><!-- begin: findings --><!-- end: findings -->")
+    page = run / "docs" / "COST.md"
+    page.write_text(f"ours\n<!-- begin: {KEPT}/range/table1.csv -->\nold\n<!-- end -->\n")
     assert write(plan, run) == 0
-    text = (run / COST).read_text(encoding="utf-8")
-    assert text.startswith("ours\n")
-    # table 1 has medians, table 10 the smallest and table 4 the largest; table 7 slopes
-    assert "| LW, min-max | 1.0 (10 to 4.0) |" in text
-    assert "All ε, including claims, are for adding or removing one record" in text
-    assert "| lognormal regression | LW, min-max | 7.00 ± 0.25 | 7.00 ± 0.25 |" in text
-    assert "old" not in text
-    assert write(plan, run, check=True) == 0
-    (folder / "table12.csv").unlink()
-    (run / COST).write_text("without marks")
-    assert write(plan, run, check=True) == 0
+    assert page.read_text(encoding="utf-8").startswith("ours\n")
+    assert "| mean |\n| --- |\n| 1 |" in page.read_text(encoding="utf-8")
+    (run / KEPT / "range" / "table1.csv").write_text("mean\n2\n")
+    assert write(plan, run, check=True) == 1
+    assert "COST.md is out of date" in capsys.readouterr().err
 
 
 def test_the_pages_of_the_repository_about_the_reference_run_are_up_to_date(repository):
