@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.gaussian import analytic_sigma, classical_sigma, gaussian_delta
+from formalsynth.core.gaussian import analytic_sigma, gaussian_delta
 from formalsynth.errata.check import Comparison, Interval, Reading, exactly, near, numeric_check, simulated_mean
 from formalsynth.papers.reps.weighting import hinge_weights
 
@@ -20,14 +20,12 @@ EPSILON, DELTA, TAIL, STRENGTH = 1.0, 1e-3, 0.9, 1.0
 
 @dataclass(frozen=True)
 class Accounting:
-    """Distances by which the released sums move, and scale of the noise."""
+    """Distances by which the released sums move."""
 
     joining: Callable[[Array], float]
     """Distance if a record at the bound is added to class 1, given the values (n,), whose first half is in class 0."""
     leaving: Callable[[Array], float]
     """Distance if the largest of the clipped values (n,), which are also the scores, is removed."""
-    sigma: Callable[[float, float, float], float]
-    """Noise scale for a sensitivity, ε and δ."""
 
 
 def _own_joining(x: Array) -> float:
@@ -64,12 +62,12 @@ def _leaving(u: Array) -> float:
 @numeric_check(
     "E8",
     printed=Reading(
-        "a record moves the sums by w_i |u_i|, at most the clip; σ = Δ sqrt(2 log(1.25/δ)) / ε",
-        Accounting(_own_joining, _own_leaving, classical_sigma),
+        "a record moves the sums by w_i |u_i|, at most the clip: weights and scale are fixed by stage 1",
+        Accounting(_own_joining, _own_leaving),
     ),
     derived=Reading(
-        "it also moves centre, scale and τ: |w_i u_i + Σ_(j≠i) (w_j u_j − w'_j u'_j)|; σ from the exact curve",
-        Accounting(_joining, _leaving, analytic_sigma),
+        "it also moves centre, scale and τ: |w_i u_i + Σ_(j≠i) (w_j u_j − w'_j u'_j)|",
+        Accounting(_joining, _leaving),
     ),
 )
 def distances_of_released_sums(formula: Accounting) -> Sequence[Comparison]:
@@ -86,11 +84,13 @@ def distances_of_released_sums(formula: Accounting) -> Sequence[Comparison]:
             "δ needed at ε = 1, δ = 0.001 spent", exactly(float(gaussian_delta(sigma, distance, EPSILON))),
             _simulated_delta(size, sigma), "100,000 simulated privacy losses",
         ),
-        Comparison(
-            "distance when a record is removed", exactly(formula.leaving(u)), near(_moved_by_leaving(u), 1e-9),
-            "τ and all weights recomputed",
+        *(
+            Comparison(
+                f"distance when {removed} is removed", exactly(formula.leaving(values)), near(_moved_by_leaving(values), 1e-9),
+                "τ and all weights recomputed",
+            )
+            for removed, values in (("a record", u), ("one of 11 values 2 next to 90 values 1", np.repeat([1.0, 2.0], [90, 11])))
         ),
-        *(_noise(formula, epsilon) for epsilon in (4.0, 20.0)),
     ]  # fmt: skip
 
 
@@ -116,13 +116,3 @@ def _simulated_delta(distance: float, sigma: float) -> Interval:
     noise = np.random.default_rng(88).normal(0.0, sigma, 100_000)
     loss = ((noise - distance) ** 2 - noise**2) / (2 * sigma**2)
     return simulated_mean(-np.expm1(np.minimum(EPSILON - loss, 0.0)))
-
-
-def _noise(formula: Accounting, epsilon: float) -> Comparison:
-    """Compare the δ that noise calibrated for an ε needs with the δ spent."""
-    delta = 1 / 2800
-    needed = float(gaussian_delta(formula.sigma(1.0, epsilon, delta), 1.0, epsilon))
-    spent = Interval(0.0, delta * (1 + 1e-9))
-    return Comparison(
-        f"δ needed with σ calibrated for ε = {epsilon:g}", exactly(needed), spent, "spent: δ = 1/2800, as in the paper"
-    )
