@@ -251,13 +251,19 @@ def test_a_caption_with_epsilon_has_the_unit_that_it_depends_on(plan_of, key, nu
     assert text.partition(UNIT)[2].partition(". ")[0] == unit
 
 
+@pytest.mark.parametrize(("number", "ranges"), [("3", True), ("4", False), ("12", False)])
+def test_a_caption_with_audited_ranges_names_what_their_guarantee_is_for(plan_of, number, ranges):
+    text = caption(plan_of("cost").papers["cost"].figure(number, "paper"))
+    assert ("Guarantees of ranges (| R) are for moves inside ranges that are not public" in text) is ranges
+
+
 def test_the_unit_in_a_caption_is_that_of_the_config():
     for unit, words in ((1.0, "that of the data.\n"), (509_000.0, "509000.\n"), (None, "")):
         text = caption(table_display(scenarios=[scenario_of("first", fitted_unit=unit)], statistics=["epsilon"]))
         assert text.partition(UNIT)[2] == words
 
 
-LONGEST = 210
+LONGEST = 225
 """Words of the longest caption: the description, before the finding is put in front."""
 
 

@@ -25,7 +25,7 @@ from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.registry import DuplicateError, Registry
 from formalsynth.core.selection import Selection
 from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
-from formalsynth.core.words import EXACT_DRAWS
+from formalsynth.core.words import EXACT_DRAWS, OF_RANGES
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
 PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}
@@ -38,8 +38,6 @@ STRICT_KINDS: Mapping[str, tuple[Neighbours, ...]] = {
 """Kinds of guarantee that hold for every data set, with the neighbour relations that they cover."""
 UNCONDITIONAL = re.compile(r"(\(eps, delta\)-|zC)?DP\b[^|]*")
 """Pattern of kinds of guarantee that name differential privacy without a condition."""
-OF_RANGES = " | R"
-"""Suffix of the kinds of guarantee that protect a sensitive range around each record, not the whole record."""
 
 
 class BrokenContract(ValueError):

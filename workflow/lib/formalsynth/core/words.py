@@ -26,6 +26,8 @@ EVERY = " for every data set"
 CONDITION = " It does not hold for every data set, but only under the condition named after the bar."
 EXACT_DRAWS = " | exact draws"
 """Suffix of the kinds of strict guarantees that are proven for exact draws from a posterior."""
+OF_RANGES = " | R"
+"""Suffix of the kinds of guarantee that protect a sensitive range around each record, not the whole record."""
 EXACT = " It is proven for exact draws from the posterior; the error of a sampler is not covered."
 FIXED = " It does not hold for every data set: the quantity named after the bar is treated as if it did not depend on the data."
 
@@ -63,7 +65,8 @@ for _column, _words in {
     "delta": Words(
         "Lipschitz bound Δ",
         "The largest by-record bound of a data set; the claimed ε is 2 Δ. A smaller Δ gives a smaller claim, and a record may "
-        "cost more than the claim: see the audited ε. Δ is estimated, as a maximum over posterior draws.",
+        "cost more than the claim: see the audited ε. Δ is estimated, as a maximum over posterior draws. For a continuous "
+        "outcome, it depends on the unit of the fit.",
     ),
     "epsilon": Words(
         "Epsilon ε, the privacy budget",
@@ -180,8 +183,10 @@ for _column, _words in {
 
 for _kind, _meaning in {
     "asymptotic DP (local eps_x)": "Computed from this data set alone: a guarantee for all data sets only as n grows.",
-    "range-averaged": "Protection of values inside a record's sensitive range R, averaged over its predicted values.",
-    "range-truncated": "Given that a record is known to lie in its sensitive range R: only differences inside R are protected.",
+    "range-averaged": "Protection of values inside a record's sensitive range R, averaged over its predicted values. R cannot be "
+    "public: its ends are multiples of the record and reveal it.",
+    "range-truncated": "Given that a record is known to lie in its sensitive range R: only differences inside R are protected. "
+    "R cannot be public: its ends are multiples of the record and reveal it.",
     "DP": "Differential privacy for every data set.",
     "DP (add/remove)": "Differential privacy for every data set; neighbours differ by one added or removed record.",
     "DP (replace-one)": "Differential privacy for every data set; neighbours differ by one replaced record.",

@@ -107,7 +107,7 @@ TERMS = {
     "CW weights": ("Weights computed from the share of records that are near each record."),
     "Lipschitz bound, Δ": (
         "The largest absolute value of a weighted log-likelihood, over records and draws. For a mechanism that "
-        "draws from the pseudo posterior, ε is twice Δ."
+        "draws from the pseudo posterior, ε is twice Δ. Both depend on the unit of a continuous outcome, because a density does."
     ),
     "Local ε": ("2 Δ of the data set at hand. It holds for this data set only: another data set has another Δ."),
     "Asymptotic guarantee": (
@@ -117,7 +117,8 @@ TERMS = {
     "Contraction": ("The values of Δ of data sets of the same size come closer together as that size grows."),
     "Sensitive range": (
         "The values around a record that must not be learned: [a x, b x] for a record x. A guarantee for the sensitive "
-        "range protects only inside it. Someone may still learn that the record is there."
+        "range protects only inside it. Someone may still learn that the record is there. The range itself cannot be public: "
+        "divided by a, its end a x is the record."
     ),
     "Censoring": ("A record's weighted log-likelihood is cut off at −ε/2 and ε/2, so no record contributes more."),
     "Perturbed histogram (PH)": (

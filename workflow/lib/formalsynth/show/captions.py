@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
-from formalsynth.core.words import EXACT_DRAWS
+from formalsynth.core.words import EXACT_DRAWS, OF_RANGES
 from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
 from formalsynth.displays.figure import Figure
 from formalsynth.displays.table import Table
@@ -21,6 +21,8 @@ STAND_IN = "STAND-IN: simulated to replace missing records"
 """Text for stand-in data in a caption."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, a lower bound on what can be claimed"
 """Sentence of a caption if an audited epsilon is shown."""
+RANGES = "Guarantees of ranges (| R) are for moves inside ranges that are not public, not for these neighbours"
+"""Sentence of a caption if the audited epsilon of a mechanism with sensitive ranges is shown."""
 REAL = "real data"
 """Text for a real data set in a caption, after its name."""
 MANY = 9
@@ -57,7 +59,8 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         failed,
         _guarantees(display),
         _unit(display),
-        LOWER_BOUND if _shows_audits(display) else "",
+        LOWER_BOUND if (audits := _shows_audits(display)) else "",
+        RANGES if audits and any(display.looks[id].guarantee.endswith(OF_RANGES) for id in display.ids) else "",
         line,
         printed_range,
         note,
