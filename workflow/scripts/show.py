@@ -9,7 +9,7 @@ from formalsynth.core.registry import load
 from formalsynth.displays.display import DRAWINGS, FigureDisplay, TableDisplay
 from formalsynth.runtime.files import check_made_from, read_table, sealed, write_table
 from formalsynth.runtime.jobs import begin
-from formalsynth.show.captions import caption, failures
+from formalsynth.show.captions import caption, failures, not_drawn
 from formalsynth.show.draw import draw_figure
 from formalsynth.show.painter import painter_of
 from formalsynth.show.tidy import figure_table, table_of
@@ -44,7 +44,9 @@ for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_a
     else:
         write_table(table, figure_table(display, tables))
         draw_figure(display, read_table(table), drawings)
-    write_caption(words, caption(display, failures(display, tables), painter_of(display).printed_range(read_table(table))))
+    tidy = read_table(table)
+    left_out = ". ".join(sentence for sentence in (failures(display, tables), not_drawn(display, tidy)) if sentence)
+    write_caption(words, caption(display, left_out, painter_of(display).printed_range(tidy)))
 
 for entry in snakemake.params.tables:
     shown, path = TableDisplay.of(entry["display"]), Path(snakemake.output.tables[0]).with_name(f"{entry['file']}.csv")

@@ -12,6 +12,7 @@ from formalsynth.core.words import EXACT_DRAWS, OF_RANGES
 from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
 from formalsynth.displays.figure import Figure
 from formalsynth.displays.table import Table
+from formalsynth.show.left_out import ABSENT, FAILED, by_label, with_reasons
 from formalsynth.show.painter import painter_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
 
     Args:
         display: the figure or table.
-        failed: the sentence that :func:`failures` returns.
+        failed: the sentences that :func:`failures` and :func:`not_drawn` return.
         printed_range: the ranges of the printed values and of ours.
     """
     entry: Figure | Table
@@ -127,6 +128,19 @@ def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
         elif lost or (not number and display.table in SAMPLE_COLUMNS):
             parts.append(f"{display.looks[id].label} (no result at all)")
     return f"Failed and left out: {'; '.join(parts)}" if parts else ""
+
+
+def not_drawn(display: FigureDisplay, table: pd.DataFrame) -> str:
+    """Name the labels with infinite values, or values that a logarithmic axis cannot show; empty if there are none.
+
+    Args:
+        display: the figure.
+        table: its tidy table.
+    """
+    parts = [(part, table[table["part"] == letter]) for letter, part in display.parts.items()] or [(display, table)]
+    rows = [with_reasons(painter_of(part), own) for part, own in parts]
+    words = [words for part in rows for words in by_label(part[~part[ABSENT].str.startswith(FAILED)])]
+    return f"Not drawn: {'; '.join(dict.fromkeys(words))}" if words else ""
 
 
 def _sizes(display: Display) -> str:

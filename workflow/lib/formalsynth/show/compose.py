@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formalsynth.show.drawing import below, guarantee_marks, legend_height, titled
+from formalsynth.show.drawing import below, guarantee_marks, legend_height, titled, wrapped
+from formalsynth.show.left_out import by_label, drawn_rows, empty_words, is_empty, with_reasons
 from formalsynth.show.painter import painter_of
 from formalsynth.show.style import COLUMN, INK, TITLE
 
@@ -22,12 +23,16 @@ IN_UNITS = ("value", "line", "printed_low", "printed_high")
 """Columns of a tidy table that are measured in the unit of the values."""
 WARNING = "#a00000"
 """Colour of the title of a figure with stand-in data."""
+EMPTY = 1.0
+"""Height in inches of a figure without values."""
 
 
 @dataclass(frozen=True)
 class Composition:
-    """Title and legend of a figure, and its size."""
+    """Content of a figure, its title and legend, and its size."""
 
+    table: pd.DataFrame
+    """Rows that are drawn, in the unit of the drawing."""
     title: str
     legend: Sequence[Line2D]
     across: int
@@ -36,39 +41,58 @@ class Composition:
     """Width in inches."""
     height: float
     """Height in inches, including title and legend."""
+    left_out: str = ""
+    """Labels with values that are left out, and the reasons; for a figure without values, only the reasons."""
 
 
 def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warning: str = "") -> Composition:
-    """Title, legend and size of a figure.
+    """Content, title, legend and size of a figure.
 
     Args:
         display: the figure.
-        table: its tidy table, in the unit of the drawing.
+        table: its tidy table.
         subject: the title, of any length.
         warning: a line above the title.
     """
     painter = painter_of(display)
+    table, notes = _divided(display, table), list[str]()
+    if not display.parts:
+        table = with_reasons(painter, table)
+        if is_empty(table):
+            title = titled(subject, COLUMN, warning)
+            return Composition(table, title, [], 1, COLUMN, EMPTY + _height_of(title), wrapped(empty_words(table), COLUMN))
+        notes = [] if painter.EMPTY_ROWS else by_label(table)
+        table = table if painter.EMPTY_ROWS else drawn_rows(table)
     width, height = painter.inches(table)
     handles = painter.legend(table)
     marks = guarantee_marks(display, painter.marked(table), bool(handles))
     across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
     printed = [] if display.parts else painter.printed_handles(table, bool(handles))
     marks = [*marks, *printed, *painter.bars()]
-    title = titled(subject, width, warning)
-    lines = title.count("\n") + 1 if title else 0
-    height += 0.15 * lines + 0.04 + legend_height([*handles, *marks], across)
-    return Composition(title, [*handles, *marks], across, width, height)
+    title, left_out = titled(subject, width, warning), "\n".join(wrapped(note, width) for note in notes)
+    height += _height_of(title) + 0.04 + legend_height([*handles, *marks], across, left_out)
+    return Composition(table, title, [*handles, *marks], across, width, height, left_out)
 
 
-def compose(display: FigureDisplay, table: pd.DataFrame, canvas: Canvas, around: Composition) -> None:
+def _height_of(title: str) -> float:
+    """Height of a title in inches."""
+    return 0.15 * (title.count("\n") + 1) if title else 0.0
+
+
+def compose(display: FigureDisplay, canvas: Canvas, around: Composition) -> None:
     """Paint a figure with its title and its legend."""
-    painter_of(display).paint(table, canvas)
     colour = WARNING if display.stand_in else INK
     if around.title:
         canvas.suptitle(around.title, x=0.01, ha="left", fontsize=TITLE, fontweight="bold", color=colour)
-    below(canvas, around.legend, around.across)
+    if is_empty(around.table) and not display.parts:
+        axis = canvas.subplots()
+        axis.set_axis_off()
+        axis.text(0.5, 0.5, around.left_out, ha="center", va="center", transform=axis.transAxes)
+        return
+    painter_of(display).paint(around.table, canvas)
+    below(canvas, around.legend, around.across, around.left_out)
 
 
-def divided(display: FigureDisplay, table: pd.DataFrame) -> pd.DataFrame:
+def _divided(display: FigureDisplay, table: pd.DataFrame) -> pd.DataFrame:
     """Convert the values and lines of a table to the unit of the drawing."""
     return table.assign(**{column: table[column] / display.figure.per for column in IN_UNITS if column in table})

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.runtime.files import sealed
-from formalsynth.show.compose import compose, composition, divided
+from formalsynth.show.compose import compose, composition
 from formalsynth.show.drawing import plain_powers, subscripts
-from formalsynth.show.style import COLUMN, DPI, STYLE
+from formalsynth.show.style import DPI, STYLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 STAND_IN = "STAND-IN: simulated data, the records are absent"
 """Warning above a drawing of stand-in data."""
-NOTHING = "no results: all fits failed"
-"""Text of a drawing that has no values."""
 DIGITS = 7
 """Number of decimals in positions, which are shares of a drawing's width or height."""
 METADATA: dict[str, dict[str, None]] = {
@@ -61,8 +59,7 @@ def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     matplotlib.use("Agg")
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
     table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
-    table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
-    drawing = _composed(display, table) if len(table) else _nothing()
+    drawing = _composed(display, table)
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)  # one layout for all formats
@@ -85,21 +82,9 @@ def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     """Draw the complete figure."""
     from matplotlib.figure import Figure as Drawing
 
-    table = divided(display, table)
     around = composition(display, table, display.figure.subject, STAND_IN if display.stand_in else "")
     drawing = Drawing(figsize=(around.width, around.height), layout="constrained")
-    compose(display, table, drawing, around)
+    compose(display, drawing, around)
     plain_powers(drawing)
     subscripts(drawing)
-    return drawing
-
-
-def _nothing() -> Drawing:
-    """Return a drawing with a note that there are no results."""
-    from matplotlib.figure import Figure as Drawing
-
-    drawing = Drawing(figsize=(COLUMN, COLUMN / 2))
-    axis = drawing.subplots()
-    axis.set_axis_off()
-    axis.text(0.5, 0.5, NOTHING, ha="center", va="center", transform=axis.transAxes)
     return drawing

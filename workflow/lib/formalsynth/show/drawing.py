@@ -46,6 +46,8 @@ WIDE = 5.0
 """Length of a linear axis from which the ticks are integers."""
 BRACKET: Any = ((-1, 0.5), (-1, -0.2), (1, -0.2), (1, 0.5), (1, -0.2), (-1, -0.2))
 """Legend marker for a printed interval, as points; the path is traced back because markers are closed."""
+NOTE = 46
+"""Largest number of characters of the note of a row."""
 FEW_TICKS = 10
 """Largest number of different x values for which each value gets a tick."""
 
@@ -94,20 +96,23 @@ def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
     n = sorted({scenario.n for scenario in display.scenarios if scenario.id in shown})
     several = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else ""
     keys = [key for key in ("replicate", "set") if key in table]
-    number = int(table[keys[-1]].nunique()) if keys else 1
-    words = {
-        "replicates": f"R = {number}" if number > 1 else "",
-        "audit": f"R = {number}" if number > 1 else "",
-        "details": f"R = {number}" if number > 1 else "",
-        "sets": f"{number} sets",
-    }
+    drawn = table[table["value"].notna()]
+    counts = drawn.groupby(["scenario", "synthesizer"])[keys[-1]].nunique() if keys and len(drawn) else [1]
+    least, most = min(counts), max(counts)
+    number = f"{least} to {most}" if least < most else f"{most}"
+    replicates = f"R = {number}" if most > 1 else ""
+    words = {"replicates": replicates, "audit": replicates, "details": replicates, "sets": f"{number} sets"}
     return ", ".join(part for part in (several, words.get(display.table, "one sample")) if part)
 
 
 def titled(title: str, width: float, warning: str) -> str:
     """Wrap the title of a drawing to its width, below a warning if there is one."""
-    lines = textwrap.wrap(title, int(LETTERS * width / COLUMN))
-    return "\n".join([*([warning] if warning else []), *lines])
+    return "\n".join(text for text in (warning, wrapped(title, width)) if text)
+
+
+def wrapped(text: str, width: float) -> str:
+    """Wrap a text to the width of a drawing in inches."""
+    return "\n".join(textwrap.wrap(text, int(LETTERS * width / COLUMN)))
 
 
 def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> list[Line2D]:
@@ -139,21 +144,22 @@ def bar_mark(words: str, marker: Literal["|", "_"]) -> Line2D:
     return Line2D([], [], linestyle="", marker=marker, markersize=7, markeredgewidth=0.9, color=INK, label=words)
 
 
-def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
+def below(canvas: Canvas, handles: Sequence[Line2D], across: int, title: str) -> None:
     """Add a legend below the frames, so it hides nothing; a legend with markers only is ordered row by row."""
-    if handles:
+    if handles or title:
         lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
         in_lines = [handle for column in range(across) for handle in handles[column::across]]  # legends fill column by column
         canvas.legend(
             handles=list(handles) if lines else in_lines, loc="outside lower left", ncols=across, columnspacing=0.9,
             handletextpad=0.4, handlelength=2.6 if lines else 0.7,
-            borderaxespad=0.1, borderpad=0.1, labelspacing=0.25,
+            borderaxespad=0.1, borderpad=0.1, labelspacing=0.25, title=title or None, title_fontsize=TEXT, alignment="left",
         )  # fmt: skip
 
 
-def legend_height(handles: Sequence[Line2D], across: int) -> float:
+def legend_height(handles: Sequence[Line2D], across: int, title: str) -> float:
     """Height of a legend below the frames, in inches."""
-    return 0.14 * math.ceil(len(handles) / across) + 0.06 if handles else 0.0
+    lines = math.ceil(len(handles) / across) + len(title.splitlines())
+    return 0.14 * lines + 0.06 if lines else 0.0
 
 
 def plain_powers(drawing: Drawing) -> None:
@@ -294,6 +300,16 @@ def line_place(display: FigureDisplay, id: str) -> int:
     return labels.index(display.looks[id].label)
 
 
+def row_note(axis: Axes, place: float, words: Sequence[str]) -> None:
+    """Write a note at the left end of a row, shortened to its width."""
+    if words:
+        text = textwrap.shorten("; ".join(words), NOTE, placeholder=" …")
+        axis.annotate(
+            text, (0, place), (2, 0), axis.get_yaxis_transform(), "offset points", color=FAINT, va="center", zorder=5,
+            bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5},
+        )  # fmt: skip
+
+
 def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> None:
     """Draw labelled dashed lines at the different values of ``lines``; NaN means no line."""
     for value in lines.dropna().unique():
@@ -348,7 +364,7 @@ def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> 
 
 def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
     """Draw the median of the confidential data as a line, and the middle half of the data as a band."""
-    values = table.loc[table["synthesizer"] == DATA, "value"]
+    values = table.loc[table["synthesizer"] == DATA, "value"].dropna()
     if len(values) and table["synthesizer"].nunique() > 1:
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         axis.axvspan(low, high, color=colour, alpha=0.13, linewidth=0, zorder=0.4)

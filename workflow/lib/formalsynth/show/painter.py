@@ -27,6 +27,10 @@ class Painter(Generic[Fields]):
 
     READING: ClassVar[str] = ""
     """Sentence of the caption on how to read the drawing."""
+    EMPTY_ROWS: ClassVar[bool] = False
+    """True if a synthesizer without values has an empty row, with the reason in it; otherwise, reasons are below the frames."""
+    COUNTS_INFINITE: ClassVar[bool] = False
+    """True if the drawing counts values, so that infinite ones count too if a label has others."""
 
     def __init__(self, display: FigureDisplay, figure: Fields) -> None:
         self.display, self.figure = display, figure
@@ -64,6 +68,10 @@ class Painter(Generic[Fields]):
         """
         return tidy
 
+    def logarithmic(self, table: pd.DataFrame) -> pd.Series | None:
+        """Value of each row's mark, which a logarithmic axis only shows if it is positive; None for other axes."""
+        return None
+
     def legend(self, table: pd.DataFrame) -> Sequence[Line2D]:
         """Legend entries below the frames, without the kinds of guarantee."""
         return []
@@ -84,7 +92,8 @@ class Painter(Generic[Fields]):
         """Draw a tidy figure table.
 
         Args:
-            table: output of :func:`formalsynth.show.tidy.figure_table`, without rows that lack a value.
+            table: output of :func:`formalsynth.show.left_out.with_reasons`; only with :attr:`EMPTY_ROWS`, it has rows that
+                lack a value.
             canvas: an empty drawing, or a part of one.
         """
         raise NotImplementedError

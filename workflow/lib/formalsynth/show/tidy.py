@@ -68,6 +68,8 @@ def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str
     drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
     drawn |= {"common": part[figure.common]} if figure.common else {}
     statistic = TITLES.get(column, column) if len(figure.columns()) > 1 else ""
+    if "reason" in part and (failed := part[column].isna() & part["reason"].notna()).any():
+        drawn["reason"] = part["reason"].where(failed)
     place = part["synthesizer"].map({id: k for k, id in enumerate(panel.ids)})
     part = part[[key for key in KEYS if key in part]].assign(
         **drawn,

@@ -10,7 +10,8 @@ import numpy as np
 from formalsynth.core.mechanism import is_strict
 from formalsynth.core.rows import AUDITED
 from formalsynth.displays.figures.budgets import Budgets
-from formalsynth.show.drawing import bar_mark, drawn_ids, frames, from_nothing, headed, sizes
+from formalsynth.show.drawing import bar_mark, drawn_ids, frames, from_nothing, headed, row_note, sizes
+from formalsynth.show.left_out import counted
 from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import COLUMN, FAINT, INK
 
@@ -39,6 +40,8 @@ ROUNDING = 1e-6
 @painter("budgets")
 class BudgetsPainter(Painter[Budgets]):
     """Painter of budgets: one row for each synthesizer, with medians and ranges over data sets."""
+
+    EMPTY_ROWS = True
 
     def line_words(self) -> str:
         """Words of the caption on the markers."""
@@ -95,6 +98,9 @@ class BudgetsPainter(Painter[Budgets]):
             below = APART * (place - (len(MARKS) - 1) / 2)
             self._points(axis, part[part["neighbour"] == neighbour] if neighbour else part, ids, look, below)
         axis.set_yticks(range(len(ids)), [self.display.looks[id].label for id in ids])
+        for place, id in enumerate(ids):
+            rows = table[table["synthesizer"] == id]
+            row_note(axis, place, counted(rows) if rows["value"].isna().all() else [])
         broken = self._broken(table)
         for id, name in zip(ids, axis.get_yticklabels(), strict=True):
             if id in broken:

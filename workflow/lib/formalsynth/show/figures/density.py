@@ -11,7 +11,7 @@ from formalsynth.displays.figures.density import Density
 from formalsynth.show.drawing import density, frames, headed, line_handles, line_look, line_place, sizes
 from formalsynth.show.groups import by_name
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import COLUMN, mark_of
+from formalsynth.show.style import COLUMN, edge, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,8 @@ POINTS = 300
 """Number of points of a curve."""
 APART = 0.2
 """Distance between markers along a line, as a share of the frame's diagonal."""
+EQUAL = 1e-9
+"""Relative difference up to which values count as equal."""
 BINS = 40
 """Number of bars of a histogram under an exact curve."""
 
@@ -78,6 +80,9 @@ class DensityPainter(Painter[Density]):
                 if len(values) > 1:
                     axis.hist(values, BINS, density=True, color=look.colour, alpha=0.3, linewidth=0)
                 across, heights = curve["x"].to_numpy(float), curve["density"].to_numpy(float)
+            elif np.ptp(values) <= EQUAL * np.abs(values).max() or not np.var(values):
+                self._constant(axis, part, look.colour)
+                continue
             else:
                 across = np.linspace(values.min(), values.max(), POINTS)
                 heights = density(values, across)
@@ -86,6 +91,14 @@ class DensityPainter(Painter[Density]):
                 across, heights, markevery=(APART * (place + 1) / (len(self.display.ids) + 1), APART),
                 **line_look(look.colour, mark_of(look.guarantee), place),
             )  # fmt: skip
+
+    def _constant(self, axis: Axes, table: pd.DataFrame, colour: str) -> None:
+        """Draw a vertical line at equal values, which have no density."""
+        value, label = float(table["value"].mean()), table["label"].iloc[0]
+        axis.axvline(value, color=edge(colour))
+        axis.annotate(
+            f"{label}: all = {value:.4g}", (value, 1), (2, -1), axis.get_xaxis_transform(), "offset points", ha="left", va="top"
+        )
 
     def _spreads(self, axis: Axes, table: pd.DataFrame) -> None:
         """Write the standard deviation of each distribution into the frame of the centred distributions."""

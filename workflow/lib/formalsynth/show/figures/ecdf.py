@@ -27,7 +27,12 @@ APART = 0.12
 class EcdfPainter(Painter[Ecdf]):
     """Painter of empirical distribution functions: a step function for each synthesizer."""
 
+    COUNTS_INFINITE = True
     READING = "The height of a line is the share of the values up to that point"
+
+    def logarithmic(self, table: pd.DataFrame) -> pd.Series | None:
+        """Largest value of each line: the others count for the height at which it begins."""
+        return table.groupby(["scenario", "panel", "synthesizer"])["value"].transform("max") if self.figure.log else None
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
         """Legend entries for the lines, as drawn."""

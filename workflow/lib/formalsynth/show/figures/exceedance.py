@@ -25,6 +25,8 @@ TITLES = {"claimed": "against the claim on the data set", "claimed_larger": "aga
 class ExceedingPainter(Painter[Exceeding]):
     """Painter of exceedance: one frame for each claim, with confidence limits."""
 
+    COUNTS_INFINITE = True
+
     def line_words(self) -> str:
         """Words of the caption on the bars."""
         return "Bars: 95 % confidence limits (Clopper and Pearson)"

@@ -57,6 +57,10 @@ class FrontierPainter(Painter[Frontier]):
         )
         return tidy[tidy["x"].notna()]
 
+    def logarithmic(self, table: pd.DataFrame) -> pd.Series:
+        """Median of each mark."""
+        return table.groupby(["scenario", "panel", "synthesizer"])["value"].transform("median")
+
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, with frames below each other."""
         return COLUMN, 2.1 * len(by_frame(self.display, table)) + 0.3

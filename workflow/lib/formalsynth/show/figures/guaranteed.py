@@ -71,6 +71,10 @@ class GuaranteedPainter(Painter[Guaranteed]):
             line=[two_samples(int(n))[self.figure.value] for n in tidy["n"]],
         )
 
+    def logarithmic(self, table: pd.DataFrame) -> pd.Series:
+        """Median of each mark."""
+        return table.groupby(["scenario", "panel", "synthesizer"])["value"].transform("median")
+
     def bars(self) -> list[Line2D]:
         """Legend entry for the bars."""
         return [bar_mark("middle half", "|")]
@@ -82,7 +86,8 @@ class GuaranteedPainter(Painter[Guaranteed]):
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each scenario."""
         groups = by_frame(self.display, table)
-        ends = math.log(table["x"].min()), math.log(table["x"].max())
+        epsilons = table["x"].dropna().to_list() or [1.0]
+        ends = math.log(min(epsilons)), math.log(max(epsilons))
         rows = frames(canvas, [1] * len(groups))
         for (axis,), (title, group) in zip(rows, groups, strict=True):
             self._frame(axis, group, ends)
@@ -96,7 +101,8 @@ class GuaranteedPainter(Painter[Guaranteed]):
         span = max(high - low, 1.0)
         strip = high + 0.32 * span
         of_each = table.groupby("synthesizer")["value"]
-        bottom = 0.78 * min(of_each.quantile(0.25).min(), table["line"].iloc[0])
+        lowest = of_each.quantile(0.25)
+        bottom = 0.78 * min([*lowest[lowest > 0], *of_each.median(), table["line"].iloc[0]])
         top = 1.35 * of_each.quantile(0.75).max()
         axis.set(yscale="log", ylim=(bottom, top), xlim=(low - NAMES * span, high + STRIP * span))
         epsilons = [tick for tick in TICKS if low - 0.01 <= math.log(tick) <= high + 0.01]

@@ -79,6 +79,14 @@ class LinePainter(FramedPainter[Line]):
         """Legend entry for printed points, unless they have a separate frame."""
         return [] if self.figure.of_result else super().printed_handles(table, lines)
 
+    def logarithmic(self, table: pd.DataFrame) -> pd.Series | None:
+        """Mean at each point, or its x if that is on a logarithmic axis and smaller."""
+        if not (self.figure.log or self.figure.x_log):
+            return None
+        point = ["scenario" if self.figure.panels == "scenario" else "panel", "label", "at" if "at" in table else "x"]
+        means = table.groupby(point, dropna=False)[["value", "x"]].transform("mean")
+        return means[["value"] * self.figure.log + ["x"] * self.figure.x_log].min(axis=1)
+
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
         """Legend entries for the lines, as drawn."""
         from matplotlib.lines import Line2D

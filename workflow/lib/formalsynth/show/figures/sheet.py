@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from formalsynth.displays.figures.sheet import Sheet
-from formalsynth.show.compose import Composition, compose, composition, divided
+from formalsynth.show.compose import Composition, compose, composition
 from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import COLUMN
 
@@ -39,22 +39,22 @@ class SheetPainter(Painter[Sheet]):
         rows = self._rows(table)
         places = canvas.subfigures(len(rows), len(rows[0]), squeeze=False, height_ratios=[_height(row) for row in rows])
         for row, canvases in zip(rows, places, strict=True):
-            for (part, drawn, around), place in zip(row, canvases, strict=False):
-                compose(part, drawn, place, around)
+            for (part, around), place in zip(row, canvases, strict=False):
+                compose(part, place, around)
 
-    def _rows(self, table: pd.DataFrame) -> list[list[tuple[FigureDisplay, pd.DataFrame, Composition]]]:
+    def _rows(self, table: pd.DataFrame) -> list[list[tuple[FigureDisplay, Composition]]]:
         """Parts that have results, row by row."""
         parts = list(self._parts(table))
         across = 1 if len(parts) < 3 else 2
         return [parts[k * across : (k + 1) * across] for k in range(math.ceil(len(parts) / across))]
 
-    def _parts(self, table: pd.DataFrame) -> Iterator[tuple[FigureDisplay, pd.DataFrame, Composition]]:
+    def _parts(self, table: pd.DataFrame) -> Iterator[tuple[FigureDisplay, Composition]]:
         for letter, part in self.display.parts.items():
             own = table[table["part"] == letter]
-            own = divided(part, own.drop(columns=[name for name in OPTIONAL if name in own and own[name].isna().all()]))
+            own = own.drop(columns=[name for name in OPTIONAL if name in own and own[name].isna().all()])
             if len(own):
-                yield part, own, composition(part, own, f"{letter}  {part.figure.subject}")
+                yield part, composition(part, own, f"{letter}  {part.figure.subject}")
 
 
-def _height(row: list[tuple[FigureDisplay, pd.DataFrame, Composition]]) -> float:
-    return max(around.height for _, _, around in row)
+def _height(row: list[tuple[FigureDisplay, Composition]]) -> float:
+    return max(around.height for _, around in row)

@@ -42,6 +42,10 @@ class SpreadPainter(Painter[Spread]):
         """Add the median and standard deviation of the limit law to the rows of the synthesizer that has one."""
         return with_limit_law(self.figure, tidy)
 
+    def logarithmic(self, table: pd.DataFrame) -> pd.Series:
+        """Return the standard deviation at each point."""
+        return table.groupby(["synthesizer", "n"])["value"].transform("std").fillna(0.0)
+
     def marked(self, table: pd.DataFrame) -> list[str]:
         """Return no synthesizers: their lines are named, and the caption lists the guarantees."""
         return []
@@ -58,10 +62,7 @@ class SpreadPainter(Painter[Spread]):
         for id, part in by_name(table, "synthesizer"):
             look = self.display.looks[id]
             n, spreads = _line(axis, part, edge(look.colour))
-            if len(n):
-                names.append((look.label, n[-1], spreads[-1]))
-        if not names:
-            return
+            names.append((look.label, n[-1], spreads[-1]))
         axis.plot(n, spreads[0] * (n / n[0]) ** RATE, linestyle=":", color=FAINT, linewidth=1.0, zorder=1)
         axis.annotate(
             "n⁻¹ᐟ²", (n[-1], spreads[0] * (n[-1] / n[0]) ** RATE), (4, 0), textcoords="offset points", color=FAINT, va="bottom"
@@ -84,9 +85,6 @@ class SpreadPainter(Painter[Spread]):
 def _line(axis: Axes, table: pd.DataFrame, colour: str) -> tuple[np.ndarray, np.ndarray]:
     """Draw the standard deviations of one synthesizer, with two standard errors; return the coordinates of the points."""
     groups = {n: part["value"].to_numpy(float) for n, part in by_number(table, "n")}
-    groups = {n: values for n, values in groups.items() if len(values) > 1 and np.ptp(values)}
-    if not groups:
-        return np.empty(0), np.empty(0)
     n = np.array(list(groups))
     spreads, errors = np.nan_to_num(np.transpose([spread(values) for values in groups.values()]))  # few values have no error
     bars = [spreads - spreads * np.exp(-2 * errors), spreads * np.exp(2 * errors) - spreads]

@@ -10,8 +10,9 @@ import numpy as np
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
 from formalsynth.displays.figures.violin import Violin
-from formalsynth.show.drawing import confidential, dashed, density, frames, headed, printed_tick, sizes
+from formalsynth.show.drawing import confidential, dashed, density, frames, headed, printed_tick, row_note, sizes
 from formalsynth.show.groups import by_name, by_number
+from formalsynth.show.left_out import counted
 from formalsynth.show.painter import FramedPainter, painter
 from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, edge, ink, mark_of
 
@@ -52,6 +53,12 @@ class Row(NamedTuple):
     table: pd.DataFrame
     """Part of the tidy table that this row shows."""
 
+    @property
+    def values(self) -> Array:
+        """Values (n,) that are drawn."""
+        values: Array = self.table["value"].dropna().to_numpy(float)
+        return values
+
 
 @painter("violin")
 class ViolinPainter(FramedPainter[Violin]):
@@ -60,6 +67,7 @@ class ViolinPainter(FramedPainter[Violin]):
     READING = (
         "Violins or histograms show the distribution, scaled to equal height; marker: median; bar: middle half; dots: values"
     )
+    EMPTY_ROWS = True
     DOTTED = "Dots: values; line across them: median"
     """Sentence of the caption if every row has few values."""
 
@@ -81,14 +89,19 @@ class ViolinPainter(FramedPainter[Violin]):
     def marked(self, table: pd.DataFrame) -> list[str]:
         """Synthesizers with a marker: those with a violin, not those with only dots or a tick."""
         drawn = [row for _, rows, _ in self._frames(table) for row in rows]
-        return [str(row.table["synthesizer"].iloc[0]) for row in drawn if _has_violin(row.table["value"].to_numpy(float))]
+        return [str(row.table["synthesizer"].iloc[0]) for row in drawn if _has_violin(row.values)]
+
+    def logarithmic(self, table: pd.DataFrame) -> pd.Series | None:
+        """Largest value of each row: only the positive values of a row are drawn."""
+        rows = ["synthesizer", "n"] if self.figure.panels == "synthesizer" else ["panel", "synthesizer"]
+        return table.groupby(rows)["value"].transform("max") if self.figure.log else None
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw frames of violins below each other, in the order of the table."""
         groups = self._frames(table)
         shared = isinstance(self.figure.value, str)
         heights = [len(rows) + 0.9 + LABEL * _has_confidential(group) for _, rows, group in groups]
-        binned = {title: any(self._tied(row.table["value"].to_numpy(float)) for row in rows) for title, rows, _ in groups}
+        binned = {title: any(self._tied(row.values) for row in rows) for title, rows, _ in groups}
         if shared:  # frames of one quantity use the same style
             binned = dict.fromkeys(binned, any(binned.values()))
         for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
@@ -116,11 +129,11 @@ class ViolinPainter(FramedPainter[Violin]):
 
     def _rows(self, axis: Axes, rows: list[Row], table: pd.DataFrame, binned: bool) -> None:
         """Draw the rows of a frame from the top, with the printed values, and the confidential data across all rows."""
-        values = self._scaled(table["value"].to_numpy(float))
-        span = (values.min(), values.max())
+        values = self._scaled(table["value"].dropna().to_numpy(float))
+        span = (values.min(), values.max()) if len(values) else (0.0, 0.0)
         few = {}
         for place, row in enumerate(rows):
-            if self._row(axis, place, row.look, row.table["value"].to_numpy(float), span, binned):
+            if self._row(axis, place, row, span, binned):
                 few[place] = row
             if "printed_low" in table:
                 printed_tick(axis, row.table, place, HALF)
@@ -138,8 +151,12 @@ class ViolinPainter(FramedPainter[Violin]):
         """Return True for a row that has bars instead of a density."""
         return _has_violin(values) and _is_tied(self._scaled(values))
 
-    def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float], binned: bool) -> bool:
+    def _row(self, axis: Axes, place: int, row: Row, span: tuple[float, float], binned: bool) -> bool:
         """Draw one group of values; return True if they are so few that they must be drawn as dots."""
+        look, values = row.look, row.values
+        self._notes(axis, place, row)
+        if not len(values):
+            return False
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         if _is_constant(values):
             axis.plot(
@@ -151,9 +168,6 @@ class ViolinPainter(FramedPainter[Violin]):
             )  # fmt: skip
             return False
         scaled = self._scaled(values)
-        if len(scaled) < len(values):
-            note = f"{len(values) - len(scaled)} of {len(values)} at 0"
-            axis.annotate(note, (0, place + 0.3), xycoords=axis.get_yaxis_transform(), fontsize=TEXT, color=FAINT, va="center")
         if len(values) < FEW:
             axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
             return True
@@ -185,6 +199,16 @@ class ViolinPainter(FramedPainter[Violin]):
         )  # fmt: skip
         return False
 
+    def _notes(self, axis: Axes, place: int, row: Row) -> None:
+        """Write how many values of a row are not drawn, and why; in an empty row, the reason alone."""
+        values = row.values
+        notes = counted(row.table) if not len(values) else [words.partition(" (")[0] for words in counted(row.table)]
+        off = len(values) - len(self._scaled(values))
+        notes += (
+            [f"{off} of {len(values)} at {'or below ' * bool((values < 0).any())}0"] if off and not _is_constant(values) else []
+        )
+        row_note(axis, place + (0.3 if len(values) else 0.0), notes)
+
     def _left(self, middle: float, span: tuple[float, float]) -> bool:
         """Return True if a value is in the left half of the frame."""
         place = self._scaled(np.array([middle]))
@@ -197,7 +221,7 @@ class ViolinPainter(FramedPainter[Violin]):
 
         if not groups:
             return
-        by_place = {float(place): row.table["value"] for place, row in groups.items()}
+        by_place = {float(place): row.table["value"].dropna() for place, row in groups.items()}
         values = pd.concat(by_place, names=["place"]).reset_index("place")
         values = values[values["value"] > 0] if self.figure.log else values
         seaborn.swarmplot(
@@ -264,7 +288,7 @@ def _heights(halves: Array) -> Array:
 
 def _bar_width(about: float, whole: bool) -> float:
     """Width of bars centred on integers: an odd number of units, or a unit divided by an even number."""
-    if whole or about >= 1:
+    if whole or about >= 1 or about == 0:  # 0 if there is only one place
         return 1 + 2 * round(max(0, about - 1) / 2)
     return 1 / (2 * math.ceil(0.5 / about))
 
