@@ -30,9 +30,7 @@ CHECKED = (
     "docs/CONTRACTION.md",
     "docs/COST.md",
     "docs/INTERVALS.md",
-    "docs/proofs/censored_unweighted.md",
-    "docs/proofs/perturbed_histogram.md",
-    "docs/proofs/reference_censored.md",
+    "docs/proofs/*.md",
 )
 """Documents whose prose is checked."""
 PART = re.compile(r"(<!-- begin: (\S+\.csv)((?: (?:rows|columns)=.*?)?) -->).*?<!-- end -->", re.DOTALL)
@@ -50,7 +48,7 @@ APART = re.compile(
     # references
     r"|\b(?:Sections?|Figures?|Tables?|Equations?|Theorems?|Lemmas?|Definitions?|Supplements?|Appendix|Corollary|Notes?|Python|"
     r"CmdStan|GCC|C\+\+|version) [A-Z]?\.?\d(?:[\d.-]*\d)?(?:(?:,|,?\s+and|\s+to|\s+or)\s+[A-Z]?\.?\d(?:[\d.-]*\d)?)*"
-    r"|\b(?:19[5-9]|20[012])\d\b(?=\)|[,;] )",  # years
+    r"|\b(?:19[5-9]|20[012])\d\b(?=\)|[,;] )|(?-i:[A-Z][a-z]+) 20[012]\d\b",  # years
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 """Parts of a document other than its own prose."""
@@ -78,7 +76,7 @@ SMALL = re.compile(r"(?<![\w.,])2(?![\w.,]*\d| ?%)|\b(?:two|half|twice)\b", re.I
 """Numbers that are allowed in such a paragraph."""
 EXCEPTIONS = {
     "95 % interval": "declared level of all intervals (inference.intervals), and no result",
-    "data sets of up to 4 records on a grid": "declared size of the exact tests, and no result",
+    "up to 4 records on a grid": "declared size of the exact tests, and no result",
     "neighbours of 1000 records": "declared size of the exact tests, and no result",
 }
 """Texts that may contain a number, at most 20, each with its reason."""
