@@ -30,6 +30,8 @@ CHECKED = (
     "docs/CONTRACTION.md",
     "docs/COST.md",
     "docs/INTERVALS.md",
+    "README.md",
+    "docs/WHAT_YOU_SIGN.md",
     "docs/proofs/*.md",
 )
 """Documents whose prose is checked."""
