@@ -29,7 +29,6 @@ EXPECTED_SKIPS = (
     r"^Slurm is not installed",
     r" be mounted .*here: that takes Linux and its superuser$",
     r"^it is one short line that is rewritten by each set-up",
-    r"^there is no run at scale \w+ here to compare with the reference run$",
     r"^the wheel is for Linux on x86-64$",
     r"^the schema of the registry of deployments is not here$",
 )

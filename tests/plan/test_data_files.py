@@ -10,9 +10,16 @@ from config_trees import RANGE, of_papers, put, refusal
 from formalsynth.core import data_files as files
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.text import DataError
+from formalsynth.ledger.judge import judge
+from formalsynth.ledger.thresholds import Thresholds
+from formalsynth.plan.jobs import Jobs
 from formalsynth.report.describe import describe
+from formalsynth.show import draw
+from formalsynth.show.captions import STAND_IN, caption
+from formalsynth.show.tidy import figure_table
 from formalsynth.steps.simulate import simulate_batch
 from formalsynth.steps.study import run_study
+from made_up_displays import rows_of
 from salary_file import fixed_width
 
 
@@ -191,3 +198,25 @@ def test_a_variable_that_names_no_folder_is_named(own, read, tmp_path, monkeypat
         message = refusal(read, of_papers(own, "range"))
         assert message.startswith("environment variable FORMALSYNTH_DATA: given '")
         assert message.endswith("; allowed: an existing folder")
+
+
+def test_every_stand_in_is_marked_in_the_first_lines_the_picture_the_caption_and_the_verdict(own, read, tmp_path, monkeypatch):
+    """A scenario of another paper than the one that has a stand-in as shipped."""
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    trees = of_papers(own, "range")
+    scenario = trees[RANGE]["scenarios"]["fatigue"]
+    scenario |= {"file": {"name": "sdr2017"}, "stand_in": trees[RANGE]["scenarios"]["simulation"]["population"], "n": 30}
+    put(trees[RANGE], "figures.15.scenario", "fatigue")
+    plan = read(trees)
+    paper = plan.papers["range"]
+    assert "(fatigue): EPSD17.DAT is absent, a STAND-IN takes its place" in Jobs(plan, tmp_path).announcement("", [])
+    marked = {number for number in paper.figures if STAND_IN in caption(paper.figure(number, "paper"))}
+    assert marked == {"15"}
+    assert {number for number in paper.tables if STAND_IN in caption(paper.table(number, "paper"))} == {3}
+    display = paper.figure("15", "paper")
+    rows = rows_of(display.scenarios[0], ids=display.ids, count=5, record=range(5 * len(display.ids)), bound=1.0)
+    draw.draw_figure(display, figure_table(display, [rows]), [tmp_path / "fig.svg"])
+    assert STAND_IN in (tmp_path / "fig.svg").read_text(encoding="utf-8")
+    sets = rows.assign(set=rows["replicate"], mean=22743.0, median=15991.0)
+    (claim, *_) = (claim for claim in paper.claims if claim.id == "sets-differ")
+    assert judge(claim, [sets], Thresholds(), 1, True).verdict == "stand-in data"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STAND_IN = "STAND-IN: simulated to replace missing records"
-"""Text for stand-in data in a caption."""
+"""Text for stand-in data in a caption and above a drawing."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, a lower bound on what can be claimed"
 """Sentence of a caption if an audited epsilon is shown."""
 RANGES = "Guarantees of ranges (| R) are for moves inside ranges that are not public, not for these neighbours"

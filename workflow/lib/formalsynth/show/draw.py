@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.runtime.files import sealed
+from formalsynth.show.captions import STAND_IN
 from formalsynth.show.compose import compose, composition
 from formalsynth.show.drawing import plain_powers, subscripts
 from formalsynth.show.style import DPI, STYLE
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from formalsynth.displays.display import FigureDisplay
 
-STAND_IN = "STAND-IN: simulated data, the records are absent"
-"""Warning above a drawing of stand-in data."""
 DIGITS = 7
 """Number of decimals in positions, which are shares of a drawing's width or height."""
 METADATA: dict[str, dict[str, None]] = {
