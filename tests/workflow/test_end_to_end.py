@@ -261,6 +261,28 @@ def test_one_figure_plans_only_what_it_needs(folder, snakemake):
         assert what not in run.stdout
 
 
+def test_a_run_of_one_paper_keeps_the_other_papers_in_the_report_and_the_ledger(again, snakemake):
+    """If their results are complete; a paper with a missing table is left out."""
+    alone = ("--cores", 2, "--config", "papers=[zcdp]")
+    assert "Nothing to be done" in snakemake(again, "--dry-run", *alone).stdout
+    results_ = again / "results" / SCALE
+    (results_ / "report" / "index.html").unlink()
+    run = snakemake(again, *alone)
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert set(planned(run.stdout)) == {"write_report", "everything"}
+    assert {path.name for path in (results_ / "report" / "papers").glob("*.html")} == {"range.html", "zcdp.html"}
+    assert set(pd.read_csv(results_ / "claims.csv")["paper"]) == {"range", "zcdp"}
+    (again / RESULTS / "table1.csv").unlink()
+    assert set(planned(snakemake(again, "--dry-run", *alone).stdout)) == {"write_ledger", "write_report", "everything"}
+
+
+def test_all_output_is_deleted_but_not_the_record_of_set_up(again, snakemake):
+    run = snakemake(again, "--cores", 1, "--delete-all-output")
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert (again / ".cmdstan" / "cmdstan.json").is_file()
+    assert not (again / RESULTS / "table1.csv").exists()
+
+
 def test_a_new_colour_or_label_only_redraws(again, snakemake):
     run, paper = read_config(again)
     paper["synthesizers"]["averaged"] |= {"colours": ["#112233"], "label": "averaged ({a}, {b})"}

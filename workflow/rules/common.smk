@@ -1,4 +1,5 @@
 # The plan, and the functions of rules that need Snakemake; all other functions are in plan/jobs.py.
+import contextlib
 import functools
 import shlex
 import sys
@@ -34,6 +35,16 @@ except ModuleNotFoundError as error:
 
 JOBS = Jobs(PLAN, CONFIG)
 SCALE = JOBS.scale
+# The report and the ledger keep the papers that the command line does not name, if an earlier run has made them.
+REPORTED = JOBS
+if "papers" in workflow.config_settings.overwrite_config and not workflow.modifier.skip_configfile and not config.get("study"):
+    LISTED = load_yaml(CONFIG / "config.yaml").get("papers", [])
+    EARLIER = [key for key in LISTED if key in JOBS.papers or Path(JOBS.results, key).is_dir()]
+    NEW = [key for key in JOBS.papers if key not in LISTED]
+    if len(EARLIER) + len(NEW) > len(JOBS.papers):
+        with contextlib.suppress(ConfigError):
+            every = {**config, "papers": EARLIER + NEW}
+            REPORTED = JOBS.with_earlier(read_plan(every, CONFIG, workflow.config_settings.overwrite_config))
 if JOBS.confidential:
     close_logs()
 
@@ -153,7 +164,7 @@ def config_of_job(wildcards):
     return CONFIG_DIGEST
 
 
-CONFIG_DIGEST = code_digest([path for path in JOBS.report_config() if Path(path).exists()])
+CONFIG_DIGEST = code_digest([path for path in REPORTED.report_config() if Path(path).exists()])
 
 
 def marked(paths, kind, jobs, labels):

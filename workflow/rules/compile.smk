@@ -1,7 +1,8 @@
 # CmdStan, which is found or installed once, and the Stan programs, which are compiled once.
 rule find_cmdstan:
     output:
-        record=".cmdstan/cmdstan.json",
+        # The record belongs to set-up, so --delete-all-output leaves it.
+        record=[] if any(given.startswith("--delete-all") for given in sys.argv) else ".cmdstan/cmdstan.json",
     log:
         "<logs>/find_cmdstan.log",
     localrule: True

@@ -31,11 +31,11 @@ rule judge_claims:
 
 rule write_ledger:
     input:
-        ledgers=JOBS.ledgers,
+        ledgers=REPORTED.ledgers,
     output:
         ledger=(
             "<results>/claims.csv"
-            if JOBS.confidential
+            if REPORTED.confidential
             else report(
                 "<results>/claims.csv", caption="../report/ledger.rst", category="Claims", labels={"shows": "ledger of claims"}
             )
@@ -50,7 +50,7 @@ rule write_ledger:
         mem_mb=500,
         runtime=10,
     params:
-        private=[folder for jobs in JOBS.papers.values() if jobs.ledger for folder in jobs.private],
+        private=[folder for jobs in REPORTED.papers.values() if jobs.ledger for folder in jobs.private],
     message:
         "Writing the ledger of claims"
     script:

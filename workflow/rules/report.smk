@@ -2,15 +2,15 @@
 # cause the report to be rebuilt.
 rule write_report:
     input:
-        claims_by=[workflow.source_path("../scripts/judge_claims.py"), *JOBS.claim_sources()],
-        cmdstan=[rules.find_cmdstan.output.record] if PROGRAMS else [],
-        code=ancient(JOBS.report_code()),
-        config=JOBS.report_config(),
-        figures_by=[workflow.source_path("../scripts/show.py"), *JOBS.figure_sources()],
-        ledger=[rules.write_ledger.output.ledger] if JOBS.ledgers else [],
-        replicates=JOBS.replicates,
-        shown=JOBS.report_inputs(),
-        tables_by=[workflow.source_path("../scripts/show.py"), *JOBS.table_sources()],
+        claims_by=[workflow.source_path("../scripts/judge_claims.py"), *REPORTED.claim_sources()],
+        cmdstan=[rules.find_cmdstan.output.record] if REPORTED.plan.programs() else [],
+        code=ancient(REPORTED.report_code()),
+        config=REPORTED.report_config(),
+        figures_by=[workflow.source_path("../scripts/show.py"), *REPORTED.figure_sources()],
+        ledger=[rules.write_ledger.output.ledger] if REPORTED.ledgers else [],
+        replicates=REPORTED.replicates,
+        shown=REPORTED.report_inputs(),
+        tables_by=[workflow.source_path("../scripts/show.py"), *REPORTED.table_sources()],
         templates=TEMPLATES,
     output:
         index="<results>/report/index.html",
@@ -27,11 +27,11 @@ rule write_report:
         benchmarks=f"benchmarks/{SCALE}",
         code=code_of_job,
         config=config_of_job,
-        made_from=lambda wildcards: JOBS.specifications(JOBS.replicates),
-        modules=JOBS.report_modules(),
-        private=[f"{JOBS.results}/report"] if JOBS.confidential else [],
+        made_from=lambda wildcards: REPORTED.specifications(REPORTED.replicates),
+        modules=REPORTED.report_modules(),
+        private=[f"{REPORTED.results}/report"] if REPORTED.confidential else [],
         sent=False,
-        run_info=dict(describe(PLAN).plain()),
+        run_info=dict(describe(REPORTED.plan).plain()),
     message:
         "Writing the report: {output.index}"
     script:
@@ -49,10 +49,10 @@ use rule write_report as share with:
     params:
         benchmarks=f"benchmarks/{SCALE}",
         code=code_of_job,
-        made_from=lambda wildcards: JOBS.specifications(JOBS.replicates),
-        modules=JOBS.report_modules(),
+        made_from=lambda wildcards: REPORTED.specifications(REPORTED.replicates),
+        modules=REPORTED.report_modules(),
         private=[],
         sent=True,
-        run_info=dict(describe(PLAN).plain()),
+        run_info=dict(describe(REPORTED.plan).plain()),
     message:
         "Writing the part of the report that may be sent: {output.index}"

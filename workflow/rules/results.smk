@@ -2,7 +2,7 @@
 rule write_results:
     input:
         code=ancient(code_files("formalsynth.results")),
-        replicates=JOBS.replicates,
+        replicates=REPORTED.replicates,
     output:
         results="<results>/results.csv",
     log:
@@ -16,9 +16,9 @@ rule write_results:
         runtime=10,
     params:
         code=code_of_job,
-        made_from=lambda wildcards: JOBS.specifications(JOBS.replicates),
-        private=JOBS.private,
-        scenarios=JOBS.scenario_summaries(),
+        made_from=lambda wildcards: REPORTED.specifications(REPORTED.replicates),
+        private=REPORTED.private,
+        scenarios=REPORTED.scenario_summaries(),
     message:
         "Writing the table of all results: {output.results}"
     script:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +25,7 @@ from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
+from formalsynth.runtime.files import holds
 from formalsynth.runtime.sources import code_digest, source_of, sources
 
 TABLE_KINDS = ("csv", "txt")
@@ -331,6 +332,11 @@ class PaperJobs:
         tables = [path for path in self.tables() if path.endswith(".csv")]
         return [*self.figures(), *tables, *(scenario.replicates for scenario in self.scenarios.values()), *self.ledger]
 
+    def is_made(self) -> bool:
+        """Return True if all files of its results exist, and were made with these settings by this code."""
+        made = all(Path(path).is_file() and Path(path).stat().st_size for path in (*self.targets(), *self.tables()))
+        return made and all(holds(scenario.replicates, scenario.specification) for scenario in self.scenarios.values())
+
 
 def _folders(paths: Iterable[str]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(Path(path).parent for path in paths))
@@ -358,6 +364,15 @@ class Jobs:
     plan: Plan
     config: Path
     """The config folder."""
+
+    def with_earlier(self, plan: Plan) -> Jobs:
+        """Add the papers of a larger plan whose results an earlier run has made, for the report and the ledger."""
+        every = Jobs(plan, self.config)
+        papers = {key: paper for key, paper in plan.papers.items() if key in self.plan.papers or every.papers[key].is_made()}
+        others = tuple(f"{key}: " for key in plan.papers if key not in papers)
+        skipped = [sentence for sentence in plan.skipped if not sentence.startswith(others)]
+        errata = tuple(erratum for erratum in plan.errata if any(place.paper in papers for place in erratum.places))
+        return Jobs(replace(plan, papers=papers, skipped=skipped, errata=errata), self.config)
 
     @property
     def scale(self) -> str:
