@@ -302,4 +302,4 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def caption_in(folder: Path) -> Callable[[str], str]:
     """Return a function that reads the captions of a run's figures below a folder."""
-    return lambda file: (folder / f"{file}.txt").read_text(encoding="utf-8").strip()
+    return lambda file: (folder / f"{file}.txt").read_text(encoding="utf-8").partition("\n")[0]

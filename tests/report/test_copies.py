@@ -33,9 +33,8 @@ def run(tmp_path):
     )
     for name, path in files.shown.items():
         if name.startswith("mine/") and path.suffix != ".png":
-            path.write_text(
-                path.read_text(encoding="utf-8").replace("57771", f"{SECRET}") + f"{SECRET}\n" * (path.suffix != ".csv")
-            )
+            text = path.read_text(encoding="utf-8").replace("57771", f"{SECRET}").replace("Caption", f"Caption {SECRET}")
+            path.write_text(text + f"{SECRET}\n" * (path.suffix == ".svg"))
             path.chmod(0o600)
     return info, files
 

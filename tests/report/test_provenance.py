@@ -13,13 +13,13 @@ from formalsynth.report.provenance import (
     ROWS,
     Loss,
     Sampling,
-    commit,
     costs,
     losses,
     read_rows,
     sampling,
     versions,
 )
+from formalsynth.runtime.commit import commit
 from formalsynth.runtime.files import write_table
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"

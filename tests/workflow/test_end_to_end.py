@@ -83,6 +83,11 @@ def test_every_figure_and_table_of_the_plan_is_made_with_its_caption(finished, k
         assert int.from_bytes(png[16:20], "big") > 400
         assert not stem.with_suffix(".pdf").exists()
         assert stem.with_suffix(".txt").read_text(encoding="utf-8").startswith(f"Figure {number}.")
+        command = f"snakemake --cores 1 figures/{SCALE}/{key}/{stem.name}.png"
+        original = getattr(paper.figures[number], "same_as", "") or number
+        drawn = f"snakemake --cores 1 figures/{SCALE}/{key}/fig{original:0>2}.png"
+        for suffix, words in ((".txt", command), (".svg", drawn), (".png", drawn)):
+            assert words.encode() in stem.with_suffix(suffix).read_bytes(), suffix
     for number in paper.tables:
         stem = finished / "results" / SCALE / key / f"table{number}"
         assert len(pd.read_csv(stem.with_suffix(".csv"))) > 0

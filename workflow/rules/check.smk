@@ -25,6 +25,7 @@ try:
     from formalsynth.plan.messages import ConfigError, blame_command_line
     from formalsynth.plan.paper import figure_file
     from formalsynth.plan.yaml_file import load_yaml
+    from formalsynth.report.closing import closing
     from formalsynth.report.describe import describe
     from formalsynth.runtime.benchmarks import Needs, about, needs
     from formalsynth.runtime.files import check_filled, check_folder

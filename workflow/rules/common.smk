@@ -34,6 +34,11 @@ except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
 
 JOBS = Jobs(PLAN, CONFIG)
+# Papers that a run makes without settings on the command line.
+LISTED = load_yaml(CONFIG / "config.yaml")["papers"] if (CONFIG / "config.yaml").exists() else []
+# Settings on the command line that change results: those of batches and data folders do not.
+UNCHANGING = ("batch_size", "batches_max", "data_folder", "papers")
+OPTIONS = {key: value for key, value in workflow.config_settings.overwrite_config.items() if key not in UNCHANGING}
 SCALE = JOBS.scale
 # The report and the ledger keep the papers that the command line does not name, if an earlier run has made them.
 REPORTED = JOBS
@@ -145,6 +150,13 @@ def private_folders(wildcards):
     return paper(wildcards).private
 
 
+def origin_of(jobs):
+    """Return a parameter function that describes the run; it is not compared, because it has an argument called input."""
+    listed = jobs.paper.key in LISTED or "study" in OPTIONS
+    options = {**OPTIONS} if listed else {"papers": [jobs.paper.key], **OPTIONS}
+    return lambda wildcards, input: jobs.origin(options)
+
+
 def specifications_of_tables(wildcards, input):
     """Parameter function: return the specifications of collected tables."""
     return JOBS.specifications(input.tables)
@@ -210,6 +222,12 @@ def announcement():
     """Return lines that describe this run and the parts it skips."""
     versions = [f"{difference}: run `make setup` to correct this" for difference in other_versions(Path(sys.prefix))]
     return JOBS.announcement(duration(), versions)
+
+
+def last_lines():
+    """Return the last lines of a run: failed replicates, what could not be made, and what must stay with its owner."""
+    made = {str(path) for job in workflow.dag.jobs for path in job.output}
+    return [*closing(describe(PLAN), [path for path in JOBS.replicates if path in made]), *JOBS.confidentiality()]
 
 
 # Check for empty files: Snakemake would not make them again, because it only compares times.

@@ -28,6 +28,7 @@ for key, display in [(key, display) for key, jobs in JOBS.papers.items() for dis
             figures=display.figure_entries(),
             made_from=specifications_of_tables,
             modules=display.modules,
+            origin=origin_of(display.jobs),
             private=display.jobs.private,
             tables=display.table_entries(),
         message:
@@ -59,6 +60,7 @@ rule draw_pdf:
         code=code_of_job,
         display=lambda wildcards: paper(wildcards).pdf_job(wildcards.figure).figure_entries()[0]["display"],
         modules=lambda wildcards: paper(wildcards).pdf_job(wildcards.figure).modules,
+        origin=lambda wildcards, input: origin_of(paper(wildcards))(wildcards, input),
         private=private_folders,
     message:
         "Drawing {output.pdf}"

@@ -7,8 +7,10 @@ from formalsynth.displays.display import FigureDisplay
 from formalsynth.runtime.files import read_table
 from formalsynth.runtime.jobs import begin
 from formalsynth.show.draw import draw_figure
+from formalsynth.show.origin import Origin
 
 begin(snakemake)
 load(snakemake.params.modules)
 
-draw_figure(FigureDisplay.of(snakemake.params.display), read_table(snakemake.input.table), [Path(snakemake.output.pdf)])
+display, path = FigureDisplay.of(snakemake.params.display), snakemake.output.pdf
+draw_figure(display, read_table(snakemake.input.table), [Path(path)], Origin.of(snakemake.params.origin, display, path))

@@ -9,7 +9,8 @@ from formalsynth.core.registry import load
 from formalsynth.report.contents import Files
 from formalsynth.report.info import RunInfo
 from formalsynth.report.pages import Ran, write_report
-from formalsynth.report.provenance import commit, costs, losses, read_rows, sampling, versions
+from formalsynth.report.provenance import costs, losses, read_rows, sampling, versions
+from formalsynth.runtime.commit import commit
 from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.sources import code_digest

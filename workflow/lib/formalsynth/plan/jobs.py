@@ -7,14 +7,17 @@ marks for its own report, stays in ``workflow/rules``.
 from __future__ import annotations
 
 import functools
+import json
 import re
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from formalsynth import __version__
 from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, joined_digest, specification
-from formalsynth.core.registry import is_own
+from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
@@ -25,6 +28,7 @@ from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
+from formalsynth.runtime.commit import commit
 from formalsynth.runtime.files import holds
 from formalsynth.runtime.sources import code_digest, source_of, sources
 
@@ -47,6 +51,12 @@ def code_files(*modules: str) -> list[str]:
 def _code_of(*modules: str) -> str:
     """Return the digest of the source files that modules depend on."""
     return code_digest(sources(*modules))
+
+
+@functools.cache
+def _commit() -> str:
+    """Return the commit of this code."""
+    return commit(REPOSITORY)
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -313,6 +323,21 @@ class PaperJobs:
     def judge_code(self) -> list[str]:
         """Return the source files that its verdicts depend on."""
         return code_files("formalsynth.ledger.judge", *self.judge_modules())
+
+    def origin(self, options: Mapping[str, Any]) -> dict[str, str]:
+        """Describe the run in captions and drawings. Snakemake does not compare it, so a new commit alone redraws nothing.
+
+        Args:
+            options: settings for the command line.
+        """
+        written = {key: value if isinstance(value, str) else json.dumps(value) for key, value in options.items()}
+        given = [shlex.quote(f"{key}={value}") for key, value in written.items()]
+        return {
+            "software": f"formalsynth {__version__} (commit {_commit()})",
+            "seed": str(self.run.plan.config.root_seed),
+            "config": code_digest([path for path in self.paper.files if path.exists()])[:12],
+            "options": f" --config {' '.join(given)}" if given else "",
+        }
 
     def figures(self) -> list[str]:
         """Return every file of its figures, except the PDFs for print."""

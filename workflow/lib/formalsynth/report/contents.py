@@ -210,7 +210,7 @@ def _item(
 ) -> tuple[str, str, Sequence[LedgerRow], int, str, Mapping[str, str]]:
     """Return the fields of :class:`Item`."""
     what, why = f"{kind} {info.number}", withheld(info, source.sent)
-    caption = "" if why and source.sent else source.files.shown[f"{info.file}.txt"].read_text(encoding="utf-8").strip()
+    caption = "" if why and source.sent else source.files.shown[f"{info.file}.txt"].read_text(encoding="utf-8").partition("\n")[0]
     line = source.lines.get(f"{kind}s.{info.number}", 1)
     claims = about.get(what, [])
     repeated = f"{kind} {info.same_as}" if isinstance(info, FigureInfo) and info.same_as else what

@@ -1,12 +1,10 @@
-"""Provenance of a run: the commit, the versions, the cost of the jobs and the diagnostics of sampling."""
+"""Provenance of a run: the versions, the cost of the jobs and the diagnostics of sampling."""
 
 from __future__ import annotations
 
 import csv
 import math
-import os
 import platform
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -26,25 +24,6 @@ ROWS = [
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
 ]  # fmt: skip
 """Columns of ``replicates.csv`` with sampling diagnostics; only these are read, because a study may have many more."""
-
-
-def commit(folder: Path) -> str:
-    """Short hash of the checkout at ``folder``, with a note if tracked files were changed; ``unknown`` without a checkout."""
-    # Git hooks set variables such as GIT_DIR, which would point to another repository.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(folder), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()
-
-    try:
-        # The files may have been unpacked inside an unrelated repository.
-        if git("rev-parse", "--show-prefix"):
-            return "unknown"
-        head = git("rev-parse", "--short", "HEAD")
-        return f"{head}, with uncommitted changes" if git("status", "--porcelain", "--untracked-files=no") else head
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
 
 
 def versions() -> dict[str, str]:

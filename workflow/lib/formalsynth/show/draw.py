@@ -11,6 +11,7 @@ from formalsynth.runtime.files import sealed
 from formalsynth.show.captions import STAND_IN
 from formalsynth.show.compose import compose, composition
 from formalsynth.show.drawing import plain_powers, subscripts
+from formalsynth.show.origin import UNKNOWN, Origin
 from formalsynth.show.style import DPI, STYLE
 
 if TYPE_CHECKING:
@@ -21,21 +22,16 @@ if TYPE_CHECKING:
 
 DIGITS = 7
 """Number of decimals in positions, which are shares of a drawing's width or height."""
-METADATA: dict[str, dict[str, None]] = {
-    ".svg": {"Date": None},
-    ".png": {"Software": None},
-    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
-"""Metadata that are omitted, by format: time and program."""
 
 
-def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Path]) -> None:
+def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Path], origin: Origin = UNKNOWN) -> None:
     """Draw a tidy figure table and save it under each of the paths.
 
     Args:
         display: the figure.
         table: output of :func:`formalsynth.show.tidy.figure_table`; rows without a value are left out.
         paths: files to write; the suffix determines the format.
+        origin: metadata of the files.
 
     Raises:
         OSError: a file cannot be written.
@@ -43,7 +39,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     drawing = drawing_of(display, table)
     for path in paths:
         with sealed(path) as partial:
-            drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])
+            drawing.savefig(partial, dpi=DPI, metadata=origin.metadata(path.suffix))
 
 
 def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:

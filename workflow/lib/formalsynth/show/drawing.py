@@ -47,7 +47,7 @@ WIDE = 5.0
 BRACKET: Any = ((-1, 0.5), (-1, -0.2), (1, -0.2), (1, 0.5), (1, -0.2), (-1, -0.2))
 """Legend marker for a printed interval, as points; the path is traced back because markers are closed."""
 NOTE = 46
-"""Largest number of characters of the note of a row."""
+"""Number of characters of a line in the note of a row."""
 FEW_TICKS = 10
 """Largest number of different x values for which each value gets a tick."""
 
@@ -301,9 +301,9 @@ def line_place(display: FigureDisplay, id: str) -> int:
 
 
 def row_note(axis: Axes, place: float, words: Sequence[str]) -> None:
-    """Write a note at the left end of a row, shortened to its width."""
+    """Write a note of at most two lines at the left end of a row."""
     if words:
-        text = textwrap.shorten("; ".join(words), NOTE, placeholder=" …")
+        text = textwrap.fill("; ".join(words), NOTE, max_lines=2, placeholder=" …")
         axis.annotate(
             text, (0, place), (2, 0), axis.get_yaxis_transform(), "offset points", color=FAINT, va="center", zorder=5,
             bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5},
