@@ -49,6 +49,16 @@ class Grid:
     fine: Mask
     """(G,) True for points in the fine part of the grid, which must contain every posterior."""
 
+    @property
+    def beta1(self) -> Array:
+        """First shape (G,)."""
+        return self.lambda_ * self.phi
+
+    @property
+    def beta2(self) -> Array:
+        """Second shape (G,)."""
+        return self.lambda_ * (1 - self.phi)
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -107,9 +117,28 @@ def product_grid(phi: Array, log_lambda: Array, priors: Mapping[str, float]) -> 
         priors: as for :func:`beta_grid`.
     """
     mean, log_precision = (axis.ravel() for axis in np.meshgrid(phi, log_lambda, indexing="ij"))
-    precision = np.exp(log_precision)
+    return _points(mean, np.exp(log_precision), -priors["lambda_shape"] * log_precision)
+
+
+def shape_grid(beta2: Array, log_beta1: Array, priors: Mapping[str, float]) -> Grid:
+    """Return a grid of equally spaced points, grouped by second shape: (m * L,).
+
+    The prior density of ``beta2`` and ``log beta1`` is that of phi and log lambda times ``phi / lambda``.
+
+    Args:
+        beta2: (m,) second shapes.
+        log_beta1: (L,) logarithms of first shapes.
+        priors: as for :func:`beta_grid`.
+    """
+    second, first = (axis.ravel() for axis in np.meshgrid(beta2, np.exp(log_beta1), indexing="ij"))
+    precision = first + second
+    return _points(first / precision, precision, np.log(first) - (priors["lambda_shape"] + 2) * np.log(precision))
+
+
+def _points(mean: Array, precision: Array, log_prior: Array) -> Grid:
+    """Return a grid of these points (G,), all of them in its fine part."""
     coefficients = beta_coefficients(precision * mean, precision * (1 - mean))
-    return Grid(mean, precision, -priors["lambda_shape"] * log_precision, coefficients, np.ones(len(mean), dtype=bool))
+    return Grid(mean, precision, log_prior, coefficients, np.ones(len(mean), dtype=bool))
 
 
 def _knots(low: float, high: float, centre: float, n: int, reach: float) -> tuple[Array, Array, Mask]:

@@ -81,8 +81,8 @@ def neighbours(
 
     Columns: ``add_remove`` and ``replace_one``, the largest absolute log ratios over the prior's support; the same with suffix
     ``_region``, over the region where either posterior has ``share`` of its mass, and with suffix ``_delta``, the smallest
-    delta at which (epsilon, delta)-DP holds with the claimed epsilon; ``phi_mean`` and ``phi_sd``, of the posterior of the
-    ``n - 1`` records.
+    delta at which (epsilon, delta)-DP holds with the claimed epsilon; ``phi_mean``, ``phi_sd``, ``beta2_mean`` and ``beta2_sd``,
+    of the posterior of the ``n - 1`` records.
     """
     import pandas as pd
 
@@ -99,8 +99,10 @@ def neighbours(
             kind, epsilon = _censoring(arm)
             points = wide if kind == PRINTED else grid
             posteriors = _posteriors(points, data, weights[kind], epsilon / 2)
-            row = {"replicate": replicate, "synthesizer": arm.id} | _losses(points, posteriors, epsilon, share)
-            rows.append(row | dict(zip(("phi_mean", "phi_sd"), moments(points.phi, posteriors[0]), strict=True)))
+            row: dict[str, object] = {"replicate": replicate, "synthesizer": arm.id} | _losses(points, posteriors, epsilon, share)
+            for name, values in (("phi", points.phi), ("beta2", points.beta2)):
+                row |= dict(zip((f"{name}_mean", f"{name}_sd"), moments(values, posteriors[0]), strict=True))
+            rows.append(row)
     return Outcome(pd.DataFrame(rows), pd.DataFrame(columns=["replicate", "synthesizer"]))
 
 

@@ -27,6 +27,9 @@ for _column, _words in {
         "δ at the claimed ε, one record replaced", "The smallest δ at which the claimed ε holds between the two posteriors."
     ),
     "phi_mean": Words("φ", "The mean of the Beta distribution, a parameter of the model; the curves are its exact densities."),
+    "beta2_mean": Words(
+        "β2", "The second shape of the Beta distribution, a parameter of the model; the curves are its exact densities."
+    ),
 }.items():
     METRICS.add(_column, _words, __name__)
 

@@ -43,6 +43,8 @@ class DensityPainter(Painter[Density]):
         if not self.figure.exact:
             return tidy
         exact = pd.concat([table for table in collected if "density" in table], ignore_index=True)
+        if "column" in exact:  # a study with curves of several columns
+            exact = exact[exact["column"] == self.figure.value].drop(columns="column")
         return pd.concat([tidy, exact[exact["synthesizer"].isin(self.display.ids)].assign(panel="")], ignore_index=True)
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
@@ -102,7 +104,10 @@ class DensityPainter(Painter[Density]):
 
     def _spreads(self, axis: Axes, table: pd.DataFrame) -> None:
         """Write the standard deviation of each distribution into the frame of the centred distributions."""
-        spreads = {id: _spread(part) for id, part in by_name(table, "synthesizer")}
+        shown = [
+            (id, part) for id, part in by_name(table, "synthesizer") if not self.display.looks[id].guarantee.startswith("none")
+        ]
+        spreads = {id: _spread(part) for id, part in shown}
         words = "\n".join(f"sd {self.display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
         axis.set_ylim(top=1.4 * axis.get_ylim()[1])  # room for the words
         axis.text(0.01, 0.97, words, ha="left", va="top", transform=axis.transAxes)
