@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
-from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
+from formalsynth.ledger.verdicts import REPRODUCED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.report.captions import finding, with_finding
 from formalsynth.report.findings import FINDINGS, JUDGED, ErratumClaims, Findings, findings
@@ -77,9 +76,8 @@ def readme_part(
     ]
     parts = [
         f"[![A tile for each claim: its colour and its sign show the verdict](docs/reference/{MAP})](docs/RESULTS.md)",
-        headline(totals, headline_error(rows, steady)),
+        totals.headline(headline_error(rows, steady)),
         "\n".join(lines),
-        _errata_line(totals, "[erratum](docs/ERRATA.md)"),
         _apart(totals),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -98,36 +96,16 @@ def _answer(row: LedgerRow, turning: Turning, docs: str) -> str:
     return f"{row.claim} **{row.verdict.capitalize()}**{mark}{places}."
 
 
-def headline(totals: Findings, error: float) -> str:
-    """State how many claims hold, with the error of their number, and how many could not be judged."""
-    held = totals.of([REPRODUCED])
-    share = f" ({held / totals.judged:.0%})" if totals.judged else ""
-    share = f"{'' if math.isnan(error) else f' ± {error:.0f}'}{share}"
-    sentence = (
-        f"Of {totals.judged} claims that a run can test and this one could judge, **{held}{share} are reproduced**, "
-        f"{totals.of([DIRECTION])} in direction only, {totals.of([UNDETERMINED])} undetermined "
-        f"and {totals.of([NOT_REPRODUCED])} not."
-    )
-    others = ", ".join(f"{number} ({verdict})" for verdict, number in totals.unjudged.items() if number)
-    sentence = f"{sentence} The error is the standard deviation over redrawn replicates." if not math.isnan(error) else sentence
-    return f"{sentence} Not judged: {others}." if others else sentence
-
-
 def _by_paper(totals: Findings, papers: Sequence[str]) -> str:
-    """Write a Markdown table of the numbers of claims of kind test and of errata, by paper; it leaves out studies of our own."""
+    """Write a Markdown table of the numbers of claims of kind test, by paper; it leaves out studies of our own."""
     others = list(totals.unjudged)
-    head = ["paper", *JUDGED, *(["not judged"] if others else []), "misprints", "refuted"]
+    head = ["paper", *JUDGED, *FINDINGS, *(["not judged"] if others else [])]
     rows = []
     own = {key for key, _ in totals.others} - {key for key, _ in totals.tests}
     for key in (paper for paper in papers if paper not in own):
-        slips = [sum(key in _papers(result) for result in totals.shown(finding)) for finding in FINDINGS]
-        counts = [totals.of([verdict], key) for verdict in JUDGED]
-        rows.append([f"`{key}`", *counts, *([totals.of(others, key)] if others else []), *slips])
+        counts = [totals.of([verdict], key) for verdict in (*JUDGED, *FINDINGS)]
+        rows.append([f"`{key}`", *counts, *([totals.of(others, key)] if others else [])])
     return _table(head, rows)
-
-
-def _papers(result: ErratumClaims) -> set[str]:
-    return {place.paper for place in result.erratum.places}
 
 
 def _apart(totals: Findings) -> str:
@@ -138,16 +116,6 @@ def _apart(totals: Findings) -> str:
         if kinds
         else ""
     )
-
-
-def _errata_line(totals: Findings, erratum: str = "erratum") -> str:
-    """State how many errata make claims of the run fail; the word may be a link to their page."""
-    misprints, refuted = len(totals.shown(MISPRINT)), len(totals.shown(REFUTED))
-    if not misprints + refuted:
-        return ""
-    named = [f"{number} {'misprint' if number == 1 else 'misprints'}" for number in [misprints] if number]
-    named += [f"{number} refuted {'statement' if number == 1 else 'statements'}" for number in [refuted] if number]
-    return f"Claims that fail because of an {erratum} are counted as errata, each error once: {' and '.join(named)}."
 
 
 def _erratum(result: ErratumClaims) -> str:
@@ -212,6 +180,7 @@ def results_page(
     """
     totals, claims = findings(rows, plan.errata), {row.id: row.claim for row in rows}
     present = {row.verdict for row in rows}
+    slips = [f"- {_erratum(result)}" for finding in FINDINGS for result in totals.shown(finding)]
     parts = [
         "# Results of the reference run",
         f"All papers at scale `{scale}`, root seed {plan.config.root_seed}. Drawings, small tables and the complete ledger are "
@@ -220,12 +189,11 @@ def results_page(
         *(f"Left out: {sentence}." for sentence in plan.skipped),
         "## Verdicts",
         f"![A tile for each claim: its colour and its sign show the verdict]({kept}/{MAP})",
-        headline(totals, headline_error(rows, steady)),
+        totals.headline(headline_error(rows, steady)),
         _by_paper(totals, list(plan.papers)),
         "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in present),
         _kinds(totals),
-        _errata_line(totals),
-        "\n".join(f"- {_erratum(result)}" for finding in FINDINGS for result in totals.shown(finding)),
+        "\n".join(["Errata that make claims fail:\n", *slips]) if slips else "",
         f"## Verdicts that may change with another seed\n\n{steady_part(steady, agreements, claims)}" if len(steady) else "",
     ]
     for paper in plan.papers.values():

@@ -25,7 +25,6 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from dev.reference import KEPT, LEDGER, README, STEADINESS
-from dev.results_page import headline
 
 PICTURES = (
     ("cost", "12", "What a guarantee costs"),
@@ -94,7 +93,7 @@ def pages(plan: Plan, folder: Path) -> list[Page]:
         "loss of one record between neighbouring data sets, and an attack shows what someone can detect. Mechanisms with a "
         "guarantee for every data set have a proof and an exact test."
     )
-    first.text(_plain(headline(findings(rows, plan.errata), headline_error(rows, read_table(folder / STEADINESS)))))
+    first.text(findings(rows, plan.errata).headline(headline_error(rows, read_table(folder / STEADINESS))))
     first.text("What to do, by what you can declare without looking at the data", 11, bold=True)
     for declared, taken, costs, kept in answer((folder / "docs" / "COST.md").read_text(encoding="utf-8")):
         first.text(f"• {declared[:1].upper()}{declared[1:]}. Use: {taken}. Privacy cost: {costs}. Quality: {kept}.")

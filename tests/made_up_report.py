@@ -120,7 +120,15 @@ def claim(k, verdict):
 def claims():
     """One claim of the first paper for each verdict and each kind, and one of the second."""
     rows = [claim(k, verdict) for k, verdict in enumerate(VERDICTS)]
-    for kind in ("recovered", "drawn records", "by construction", "implied by first-0", "ours", "settings lost"):
+    for kind in (
+        "recovered",
+        "drawn records",
+        "by construction",
+        "implied by first-0",
+        "another reading of first-0",
+        "ours",
+        "settings lost",
+    ):
         rows.append(claim(len(rows), next(iter(VERDICTS))) | {"kind": kind})
     return [*rows, claim(0, next(iter(VERDICTS))) | {"id": "second-0", "paper": "second", "claim": "Another matter", "shows": ""}]
 

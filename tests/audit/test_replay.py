@@ -151,8 +151,8 @@ def test_parents_have_to_come_first_and_direct_releases_have_no_outcome():
 def test_a_child_sees_the_sensitive_weights_of_its_parent():
     """They are not the likelihood weights where a record's range is partly known."""
     averaged = synthesizer("averaged", "range_averaged", ("plain",), a=0.4, b=1.8)
-    refitted = synthesizer("cut", "weighted_e_refitted", ("averaged",), epsilon=1e3)
-    outcomes = linear((PLAIN, averaged, refitted)).run(ALL)
+    cut = synthesizer("cut", "weighted_e", ("averaged", "plain"), epsilon=1e3)
+    outcomes = linear((PLAIN, averaged, cut)).run(ALL)
     np.testing.assert_array_equal(outcomes["cut"].weights[ALL], outcomes["averaged"].sensitive.weights)
     assert (outcomes["cut"].weights[ALL] < outcomes["averaged"].weights[ALL]).any()
 

@@ -383,7 +383,6 @@ SHIPPED = {
     "censored_centred": {"epsilon": 2.0, "theta1": 5.0},
     "censored_two_stage": {"epsilon": 2.0, "low": 0.5, "high": 20.0, "bins": 10},
     "weighted_e": {"epsilon": 3.0},
-    "weighted_e_refitted": {"epsilon": 3.0},
     "scalar_weighted": {},
     "reweighted": {"k": 0.9},
     "perturbed_histogram": {"epsilon": 1.0, "low": 0.0, "high": 20.0, "bins": 10},

@@ -80,12 +80,11 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     rows.to_csv(run / "results" / SCALE / "claims.csv", index=False)
     keep(plan, run)
     text = (run / RESULTS).read_text(encoding="utf-8")
-    assert "Of 3 claims that a run can test and this one could judge, **1 (33%) are reproduced**, 0 in direction only" in text
-    assert "Not judged: 1 (data absent)." in text
-    assert "| `range` | 1 | 0 | 0 | 2 | 1 | 1 | 0 |" in text
+    assert "Of 3 claims of the papers that this run could judge, 1 (33%) are reproduced, 0 in direction only" in text
+    assert "and 2 not; not among them: 1 misprint, 1 data absent." in text
+    assert "| `range` | 1 | 0 | 0 | 2 | 1 | 0 | 1 |" in text
     assert "| implied | 1 | 1 |" in text
-    assert "each error once: 1 misprint." in text
-    assert "[E1](ERRATA.md#e1) (`range`, misprint): " in text
+    assert "Errata that make claims fail:\n\n- [E1](ERRATA.md#e1) (`range`, misprint): " in text
     assert "![Figure 5](reference/range/fig05.png)" in text
     assert "*Caption 02.*" in text
     assert text.count("- So it is. **Not reproduced** (Section 1). Found 5.1. Seen twice.") == 2
@@ -135,7 +134,7 @@ def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
     text = (run / README).read_text(encoding="utf-8")
     assert text.startswith("mine\n")
     assert text.endswith("mine, too\n")
-    assert "**1 (100%) are reproduced**" in text
+    assert "1 (100%) are reproduced" in text
     assert "old" not in text
     assert "## E1\n\n**misprint**: " in (run / ERRATA).read_text(encoding="utf-8")
     assert "- Places: `range`: Equation 15" in (run / ERRATA).read_text(encoding="utf-8")

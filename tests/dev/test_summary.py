@@ -19,7 +19,7 @@ def test_two_pages_have_the_verdicts_three_pictures_and_every_row_of_the_answer(
     texts = " ".join(text.get_text().replace("\n", " ") for page in (first, second) for text in page.canvas.texts)
     assert len(first.canvas.axes) + len(second.canvas.axes) == 3
     assert all(BOTTOM <= page.y < 0.9 for page in (first, second))
-    assert re.search(r"Of \d+ claims that a run can test", texts)
+    assert re.search(r"Of \d+ claims of the papers", texts)
     rows = answer((repository / "docs/COST.md").read_text(encoding="utf-8"))
     assert 4 <= len(rows) <= 7
     for row in rows:

@@ -28,10 +28,3 @@ def test_weighted_e_cuts_where_weight_times_risk_is_beyond_half_of_epsilon(epsil
     assert (form.weights == ALPHA * kept).all()
     assert (form.sensitive.weights == form.weights).all()
     assert form.affected == 5 - sum(kept)
-
-
-@pytest.mark.parametrize(("epsilon", "kept"), [(5, [1, 1, 1, 1, 1]), (4, [1, 1, 1, 0, 1]), (3, [0, 1, 1, 0, 1])])
-def test_the_other_reading_cuts_by_the_bounds_of_the_parents_own_fit(epsilon, kept):
-    form = cut("weighted_e_refitted", [Parent({}, REFITTED, ALPHA)], epsilon)
-    assert (form.weights == ALPHA * kept).all()
-    assert form.affected == 5 - sum(kept)

@@ -39,7 +39,6 @@ FORMS = {
     "range_truncated": ([UNWEIGHTED], {"a": 0.4, "b": 1.8}, LW, LW, LW, None),
     "range_truncated_printed": ([UNWEIGHTED], {"a": 0.4, "b": 1.8}, LW, LW, [1, 1, 1], None),
     "weighted_e": ([WEIGHTED, UNWEIGHTED], {"epsilon": 3.3}, [0, 1, 0], [0, 1, 0], None, None),
-    "weighted_e_refitted": ([WEIGHTED], {"epsilon": 3.3}, [0, 1, 0], [0, 1, 0], None, None),
     "censored_unweighted": ([], {"epsilon": 3.0}, [1, 1, 1], [1, 1, 1], None, 1.5),
     "censored_weighted": ([WEIGHTED], {"epsilon": 3.0}, LW, LW, None, 1.5),
     "isolation_weighted": ([], {"r": 0.7}, [1 / 3, 1 / 3, 2 / 3], [1 / 3, 1 / 3, 2 / 3], None, None),

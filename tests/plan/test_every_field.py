@@ -38,6 +38,7 @@ def made_up():
     return {
         "config": {"scales": {"paper": {}}},
         "paper": {
+            "readings": {"first": {}},
             "synthesizers": {f"synthesizer{k}": entry for k, entry in enumerate(synthesizers)},
             "scenarios": {f"scenario{k}": entry for k, entry in enumerate(scenarios)} | {"own": own},
             "figures": dict(enumerate(figures, start=1)),

@@ -10,7 +10,7 @@ from formalsynth.ledger.steadiness import steadiness
 from formalsynth.report.findings import findings
 from formalsynth.report.unsteady import headline_error, stays_words, unsteady
 
-from dev.results_page import headline, readme_part
+from dev.results_page import readme_part
 
 YES, NO = "reproduced", "not reproduced"
 VERDICTS = pd.DataFrame(
@@ -32,14 +32,14 @@ def test_the_number_of_reproduced_claims_has_its_error_over_the_drawings():
     steady = steadiness(VERDICTS)
     assert steady["reproduced"].tolist() == ["yyy", "nyy", "nyy", "nnn"]
     assert headline_error(rows(), steady) == pytest.approx(math.sqrt(4 / 3))
-    text = headline(findings(rows(), []), headline_error(rows(), steady))
-    assert "**2 ± 1 (67%) are reproduced**" in text
+    text = findings(rows(), []).headline(headline_error(rows(), steady))
+    assert "2 ± 1 (67%) are reproduced" in text
     assert "over redrawn replicates" in text
 
 
 def test_a_ledger_without_drawings_has_no_error():
     assert math.isnan(headline_error(rows(), steadiness(VERDICTS).drop(columns="reproduced")))
-    assert "**2 (67%) are reproduced**" in headline(findings(rows(), []), math.nan)
+    assert "2 (67%) are reproduced" in findings(rows(), []).headline()
 
 
 def test_a_verdict_that_may_turn_is_marked_in_its_place_and_no_other_verdict_of_the_claim():

@@ -546,7 +546,6 @@ READERS = {
         "errata.html#E2",
         "zcdp-post-processing-rho",
         "zcdp-post-processing-constant",
-        "zcdp-post-processing-mostly-larger",
         "zcdp-post-processing-break-even",
     ),
     "may I standardise features before private training": (

@@ -80,6 +80,8 @@ class Display(JobInput):
     """Synthesizers from left to right."""
     looks: dict[str, Look]
     scenarios: tuple[ShownScenario, ...]
+    readings: tuple[str, ...] = ()
+    """Descriptions of the readings of the paper whose synthesizers it shows."""
 
     @property
     def stand_in(self) -> bool:

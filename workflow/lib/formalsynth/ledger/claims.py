@@ -81,10 +81,12 @@ Kind = Literal["test", "recovered", "drawn records", "by construction", "implied
 """Kind of a claim: what its verdict means for the paper; only claims of kind ``test`` count in the headline."""
 KINDS: dict[str, str] = {
     "test": "a statement of the paper that the run can support or contradict",
-    "recovered": "settings that the paper does not print were chosen to match the same printed numbers; agreement proves nothing",
+    "recovered": "settings that the paper does not print were chosen to match these numbers, or others of the same rows; "
+    "agreement proves nothing",
     "drawn records": "the paper's records are not public; records drawn from one published margin replace them",
     "by construction": "the claim follows from the definition of the compared numbers; it checks the software",
     "implied": "the claim follows from another claim and adds no evidence",
+    "another reading": "the claim under another reading of what its paper leaves open; the first reading counts",
     "ours": "the claim, or its tested form, is ours and not the paper's",
     "settings lost": "the paper does not give the settings that its numbers depend on, or they are missing from its text",
     "own study": "the claim belongs to a user's own study, not to a paper",
@@ -96,9 +98,14 @@ UNCOUNTED = [kind for kind in KINDS if kind not in ("test", "own study")]
 """Kinds of claims that do not count in the headline, because they are not about a paper or add no evidence."""
 
 
+IMPLIED, ANOTHER = "implied by ", "another reading of "
+"""Texts before the id of another claim in the kind of a row."""
+
+
 def kind_name(text: str) -> str:
     """Kind of claim in a row of a ledger; rows of older ledgers, which have no kinds, are of kind ``test``."""
-    return "implied" if text.startswith("implied by ") else text or "test"
+    names = {IMPLIED: "implied", ANOTHER: "another reading"}
+    return next((name for before, name in names.items() if text.startswith(before)), text or "test")
 
 
 class ClaimConfig(Model):
@@ -115,6 +122,9 @@ class ClaimConfig(Model):
         pattern=pattern("id of a claim, or none"),
         validate_default=True,
         description="Claim of the same paper that implies this one; required for kind implied, not allowed for others.",
+    )
+    reading: str = Field(
+        "", description="Only reading of the paper under which it is judged; if left out, every reading that changes its cells."
     )
     erratum: str = Field("", pattern=pattern("erratum"), description="Number of the erratum that the claim is part of.")
     estimate: Estimate = Field(description="The numbers that the claim is about.")
@@ -160,6 +170,8 @@ class Claim(JobInput):
     kind: Kind
     implied_by: str
     """Id of the claim that implies this one; empty unless the kind is ``implied``."""
+    reading_of: str = ""
+    """Id of the claim under the first reading of the paper, if this is the same claim under another one."""
     erratum: str
     """Number of its erratum, after errata were merged; empty for none."""
     finding: Finding | Literal[""]

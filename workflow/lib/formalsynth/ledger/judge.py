@@ -11,7 +11,7 @@ import pandas as pd
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import EXTREMES, STATISTICS, scatter, without_error
 from formalsynth.ledger.cells import NoRowsError, values_of
-from formalsynth.ledger.claims import Claim
+from formalsynth.ledger.claims import ANOTHER, IMPLIED, Claim
 from formalsynth.ledger.notes import NAMES, rounded, sentences, unit_name, without
 from formalsynth.ledger.tests.base import Cells
 from formalsynth.ledger.thresholds import Thresholds
@@ -45,7 +45,7 @@ class LedgerRow:
     erratum: str
     test: str
     kind: str
-    """Kind of the claim; for an implied claim, with the claim that implies it."""
+    """Kind of the claim; for an implied claim or another reading, with the id of the other claim."""
     cells: str = ""
     """Names of the cells, from left to right."""
 
@@ -147,5 +147,12 @@ def _row(
     return LedgerRow(
         id=claim.id, paper=claim.paper, place=claim.place, claim=claim.claim, printed=claim.printed, estimate=estimate,
         mcse=mcse, replicates=replicates, verdict=verdict, note=note, shows=claim.shows, erratum=claim.erratum,
-        test=claim.test.kind, kind=f"implied by {claim.implied_by}" if claim.implied_by else claim.kind, cells=cells,
+        test=claim.test.kind, kind=_kind(claim), cells=cells,
     )  # fmt: skip
+
+
+def _kind(claim: Claim) -> str:
+    """Kind of the claim in the ledger, with the other claim that it depends on."""
+    if claim.reading_of:
+        return f"{ANOTHER}{claim.reading_of}"
+    return f"{IMPLIED}{claim.implied_by}" if claim.implied_by else claim.kind

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
@@ -15,28 +13,13 @@ from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 def weighted_e(context: Context, *, epsilon: PositiveNumber) -> Form:
     """First parent's weights, but 0 if weight times risk under the second, unweighted, parent exceeds epsilon / 2.
 
-    Source: censor paper, Section 2.2. It does not state under which fit the log-likelihood is compared; the unweighted fit gives
-    the printed numbers of cut records (Table 1), see :func:`weighted_e_refitted`. A record with weight 0 is not counted as cut.
+    Source: censor paper, Section 2.2. It does not state under which fit the log-likelihood is compared; with min-max weights, the
+    unweighted fit gives numbers of cut records near those of Table 1 (erratum E16). A record with weight 0 is not counted as cut.
     """
     weighted, unweighted = context.parents
     risk = np.where(weighted.weights > 0, unweighted.by_record, 0.0)
-    return _without(weighted.weights, weighted.weights * risk > epsilon / 2)
-
-
-@mechanism(ASYMPTOTIC)
-def weighted_e_refitted(context: Context, *, epsilon: PositiveNumber) -> Form:
-    """Parent's weights, but 0 for a record whose bound under the parent's own fit exceeds epsilon / 2.
-
-    This is the other interpretation of :func:`weighted_e`: the weighted posterior is narrower around the remaining records, and
-    fewer are cut.
-    """
-    parent = context.parents[0]
-    return _without(parent.weights, parent.by_record > epsilon / 2)
-
-
-def _without(weights: Array, cut: NDArray[np.bool_]) -> Form:
-    """Return the form with weight 0 for the records that are cut."""
-    kept = np.where(cut, 0.0, weights)
+    cut = weighted.weights * risk > epsilon / 2
+    kept = np.where(cut, 0.0, weighted.weights)
     return Form(kept, Sensitive(kept), affected=int(cut.sum()))
 
 

@@ -174,6 +174,27 @@ def _not_synthetic(config: AnyScenario, table: str) -> list[str]:
     return [DATA]
 
 
+def check_readings(paper: Paper, file: Path) -> None:
+    """Check that the first reading replaces nothing, and that others replace entries by entries with as many synthesizers.
+
+    Raises:
+        ConfigError: one does not.
+    """
+    groups = paper.expanded.groups
+    for k, (name, reading) in enumerate(paper.config.readings.items()):
+        section = Section(file, f"readings.{name}")
+        if bool(reading.replaces) == (k == 0):
+            raise section.refuse(
+                "replaces", reading.replaces, ["nothing in the first reading"] if k == 0 else ["at least one entry"]
+            )
+        section.check_names("replaces", reading.replaces, groups)
+        for old, new in reading.replaces.items():
+            section.check_names(f"replaces.{old}", [new], groups)
+            if len(groups[old]) != len(groups[new]):
+                alike = [other for other in groups if other != old and len(groups[other]) == len(groups[old])]
+                raise section.refuse(f"replaces.{old}", new, alike)
+
+
 def check_figure(number: str, figure: Figure | Repeat, paper: Paper, file: Path) -> bool:
     """Check the names in a figure; return False if its scenarios were skipped.
 

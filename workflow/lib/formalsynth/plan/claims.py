@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.notes import sentences
 from formalsynth.plan.checks import Checked, check_claim
 from formalsynth.plan.errata import check_implied, check_named
-from formalsynth.plan.messages import Problems
+from formalsynth.plan.messages import Problems, Section
 from formalsynth.plan.paper import Paper, truth_of
 
 
@@ -32,8 +33,36 @@ def read_claims(
         with problems.catch():
             check_named(config, errata, file)
             check_implied(config, configs, file)
-            claims.append(_claim(paper, config, errata.get(config.erratum), file))
+            claims += _claims(paper, config, errata.get(config.erratum), file)
     return claims
+
+
+def _claims(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Path) -> list[Claim]:
+    """Return a claim once, or under each reading of the paper that changes its cells, the first reading before the others."""
+    Section(file, f"claims.{config.id}").check_names("reading", [config.reading] if config.reading else [], paper.config.readings)
+    claim = _claim(paper, config, erratum, file)
+    first, *others = paper.config.readings or [""]
+    if not paper.readings([*map(str, claim.estimate.of), str(claim.estimate.rows.get("synthesizer", ""))]):
+        return [claim]
+    if config.reading:
+        return [_under(paper, config, config.reading, erratum, file)]
+    again = [
+        _under(paper, config, reading, erratum, file).model_copy(
+            update={"id": f"{config.id}-{re.sub(r'[^a-z0-9]+', '-', reading.lower())}", "reading_of": config.id}
+        )
+        for reading in others
+    ]
+    return [_under(paper, config, first, erratum, file), *again]
+
+
+def _under(paper: Paper, config: ClaimConfig, reading: str, erratum: Erratum | None, file: Path) -> Claim:
+    """Return a claim under one reading of the paper, with the synthesizers of this reading."""
+    of, swap = config.estimate, paper.replaced(reading)
+    names = {swap.get(id, id): name for id, name in of.names.items()}
+    rows = {column: swap.get(str(value), value) if column == "synthesizer" else value for column, value in of.rows.items()}
+    estimate = of.model_copy(update={"of": [swap.get(str(name), name) for name in of.of], "rows": rows, "names": names})
+    note = sentences(config.note, f"reading: {paper.config.readings[reading].description}")
+    return _claim(paper, config.model_copy(update={"estimate": estimate, "note": note}), erratum, file)
 
 
 def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Path) -> Claim:

@@ -13,7 +13,7 @@ from typing import Any
 from formalsynth.core.streams import number_of
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.errata import ErrataConfig, Erratum
-from formalsynth.plan.checks import check_figure, check_table
+from formalsynth.plan.checks import check_figure, check_readings, check_table
 from formalsynth.plan.claims import read_claims
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.errata import by_number
@@ -262,6 +262,7 @@ def _with_shown(paper: Paper, file: Path, problems: Problems, inherited: Inherit
     """Return the paper with the figures and tables that can be made; inherited ones that cannot be made are left out."""
     config = paper.config
     figures, tables = {}, {}
+    check_readings(paper, file)
 
     def catch(section: str, number: object) -> AbstractContextManager[None]:
         if inherited is None or inherited.mentions(section, number):

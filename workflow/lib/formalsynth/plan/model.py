@@ -535,6 +535,16 @@ AnyFigure = Annotated[Figure | Repeat, _FigureVariants(FIGURES, DEFAULT_FIGURE)]
 AnyTable = Annotated[Table, ByKind(TABLES, DEFAULT_TABLE)]
 
 
+class ReadingConfig(Model):
+    """Reading of what a paper leaves open."""
+
+    description: str = Field(min_length=1, description="What it assumes, for captions and the ledger.")
+    replaces: dict[Identifier, Identifier] = Field(
+        default_factory=dict,
+        description="Entry of synthesizers that takes the place of each entry of the first reading, which itself replaces none.",
+    )
+
+
 class PaperConfig(Model):
     """``config/papers/<key>.yaml``."""
 
@@ -549,6 +559,11 @@ class PaperConfig(Model):
     )
     synthesizers: dict[Identifier, AnyEntry] = Field(
         min_length=1, description="Mechanisms or arms to run, with their parameters."
+    )
+    readings: dict[Identifier, ReadingConfig] = Field(
+        default_factory=dict,
+        description="Readings of what the paper leaves open. The printed figures show the first one. Every claim about a "
+        "replaced synthesizer is judged under each.",
     )
     scenarios: dict[Identifier, AnyScenario] = Field(min_length=1, description="Data and models.")
     figures: dict[FigureNumber, AnyFigure] = Field(default_factory=dict, description="Figures by printed number.")

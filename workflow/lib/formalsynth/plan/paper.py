@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,18 @@ class Paper:
         parameters = self.parameters(id)
         return all(parameters.get(key, value) == value for key, value in where.items())
 
+    def replaced(self, reading: str) -> dict[str, str]:
+        """Return the entry or id that takes the place of each one of the first reading."""
+        groups, entries = self.expanded.groups, self.config.readings[reading].replaces
+        return entries | {id: new for old, other in entries.items() for id, new in zip(groups[old], groups[other], strict=True)}
+
+    def readings(self, ids: Iterable[str]) -> list[str]:
+        """Return the readings that have one of the synthesizers, the first one before the others."""
+        others = {reading: self.replaced(reading) for reading in list(self.config.readings)[1:]}
+        of = {reading: set(swap.values()) for reading, swap in others.items()}
+        of = {reading: {id for swap in others.values() for id in swap} for reading in list(self.config.readings)[:1]} | of
+        return [reading for reading, names in of.items() if not names.isdisjoint(ids)]
+
     def original(self, number: str) -> Figure:
         """Return the figure with a number, or the figure that it repeats."""
         figure = self.figures[number]
@@ -135,6 +147,7 @@ class Paper:
         return Display(
             paper=self.key, number=number, scale=scale, authors=self.config.authors, table=entry.table, ids=ids,
             looks={id: self.expanded.looks[id] for id in ids}, scenarios=tuple(map(_shown, scenarios)),
+            readings=tuple(self.config.readings[reading].description for reading in self.readings(ids)),
         )  # fmt: skip
 
     def _truths(self, figure: Figure) -> dict[str, float]:

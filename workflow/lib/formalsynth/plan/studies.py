@@ -19,7 +19,7 @@ from formalsynth.displays.figure import Figure, Repeat
 from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
 from formalsynth.plan.messages import ConfigError, Problems, cut, refusal, validated
-from formalsynth.plan.model import ClaimsConfig
+from formalsynth.plan.model import ClaimsConfig, ReadingConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.yaml_file import load_yaml
@@ -275,7 +275,22 @@ class Inherited:
             number: table if self.mentions("tables", number) else self._table(table, paper)
             for number, table in config.tables.items()
         }
-        return replace(paper, config=config.model_copy(update={"figures": figures, "tables": tables}))
+        changed = {"figures": figures, "tables": tables, "readings": self._readings(paper)}
+        return replace(paper, config=config.model_copy(update=changed))
+
+    def _readings(self, paper: Paper) -> dict[str, ReadingConfig]:
+        """Drop removed synthesizers from inherited readings, and readings that then replace nothing."""
+        groups, readings = paper.expanded.groups, paper.config.readings
+        if "readings" in self.study.tree:
+            return readings
+        pruned = {
+            name: reading.model_copy(
+                update={"replaces": {old: new for old, new in reading.replaces.items() if old in groups and new in groups}}
+            )
+            for name, reading in readings.items()
+        }
+        kept = {name: reading for k, (name, reading) in enumerate(pruned.items()) if k == 0 or reading.replaces}
+        return kept if len(kept) > 1 else {}
 
     def _figure(self, figure: Figure, paper: Paper) -> Figure:
         """Drop removed synthesizers from a figure."""

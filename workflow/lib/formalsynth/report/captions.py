@@ -34,9 +34,12 @@ def with_finding(caption: str, rows: Sequence[LedgerRow]) -> str:
 def finding(rows: Sequence[LedgerRow]) -> str:
     """Summarize claims in one sentence: the first ones with their verdicts, tests before other kinds, and counts of the others.
 
+    Claims under another reading than the first are left out: figures show the first.
+
     Returns:
         The sentence; empty text without claims.
     """
+    rows = [row for row in rows if kind_name(row.kind) != "another reading"]
     ordered = sorted(rows, key=lambda row: list(KINDS).index(kind_name(row.kind)))
     parts = [f"{row.claim.rstrip('.')}: {_verdict(row)}" for row in ordered[:SPELLED]]
     others = Counter(_judgement(row.verdict) for row in ordered[SPELLED:])

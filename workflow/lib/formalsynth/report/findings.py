@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from formalsynth.ledger.claims import KINDS, kind_name
+from formalsynth.ledger.claims import ANOTHER, KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
@@ -53,6 +54,8 @@ class Findings:
     """Claims of the other kinds in the ledger, by kind."""
     errata: Sequence[ErratumClaims]
     """All errata of the papers."""
+    readings: int = 0
+    """Number of claims of kind test whose verdict differs between readings of their paper."""
 
     def of(self, verdicts: Iterable[str], paper: str = "") -> int:
         """Count the claims of kind test that have one of the verdicts, in one paper or in all."""
@@ -83,6 +86,30 @@ class Findings:
         """List the errata of a kind that make claims of this run fail."""
         return [item for item in self.errata if item.shown and item.erratum.kind == finding]
 
+    def headline(self, error: float = math.nan) -> str:
+        """State the verdicts on the claims of kind test; every number is a number of claims.
+
+        Args:
+            error: standard deviation of the number of reproduced claims over redrawn replicates; NaN if it is unknown.
+        """
+        held, known = self.of([REPRODUCED]), not math.isnan(error)
+        share = f"{f' ± {error:.0f}' if known else ''}{f' ({held / self.judged:.0%})' if self.judged else ''}"
+        sentence = (
+            f"Of {self.judged} claims of the papers that this run could judge, {held}{share} are reproduced, "
+            f"{self.of([DIRECTION])} in direction only, {self.of([UNDETERMINED])} undetermined "
+            f"and {self.of([NOT_REPRODUCED])} not"
+        )
+        apart = {verdict: self.of([verdict]) for verdict in FINDINGS} | self.unjudged
+        others = ", ".join(f"{number} {verdict}" for verdict, number in apart.items() if number)
+        parts = [
+            f"{sentence}{f'; not among them: {others}' if others else ''}",
+            f"{self.readings} of the verdicts {'depends' if self.readings == 1 else 'depend'} on the reading of the paper"
+            if self.readings
+            else "",
+            "The error is the standard deviation over redrawn replicates" if known else "",
+        ]
+        return " ".join(f"{part}." for part in parts if part)
+
 
 def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
     """Summarize a ledger.
@@ -100,4 +127,11 @@ def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
         if kind != "test" and verdicts:
             apart.append(Apart(kind, meaning, len(verdicts), verdicts.count(REPRODUCED)))
     named = [ErratumClaims(erratum, [row for row in rows if row.erratum in (erratum.id, *erratum.also)]) for erratum in errata]
-    return Findings(tests, others, apart, named)
+    return Findings(tests, others, apart, named, len(_depending(rows)))
+
+
+def _depending(rows: Sequence[LedgerRow]) -> set[str]:
+    """Ids of the claims of kind test with another verdict under another reading of their paper."""
+    verdicts = {row.id: row.verdict for row in rows if kind_name(row.kind) == "test"}
+    others = [(row.kind.removeprefix(ANOTHER), row.verdict) for row in rows if row.kind.startswith(ANOTHER)]
+    return {id for id, verdict in others if verdicts.get(id, verdict) != verdict}

@@ -10,10 +10,10 @@ from html import escape
 from itertools import groupby
 from textwrap import wrap
 
-from formalsynth.ledger.claims import UNCOUNTED, kind_name
+from formalsynth.ledger.claims import kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
-from formalsynth.report.findings import JUDGED
+from formalsynth.report.findings import JUDGED, findings
 from formalsynth.report.formats import slug
 from formalsynth.report.rows import ours
 
@@ -37,7 +37,7 @@ MEANINGS = (
 OF_KIND = {
     "implied": "it follows from another claim", "by construction": "it checks the software", "ours": "not made by a paper",
     "recovered": "settings were chosen to match these numbers", "settings lost": "the paper does not state its settings",
-    "drawn records": "the paper's records are not public",
+    "drawn records": "the paper's records are not public", "another reading": "the first reading of the paper counts",
 }  # fmt: skip
 """Short explanation of each kind of claim."""
 LETTERS = 60
@@ -57,7 +57,7 @@ class MapGroup:
 
 def counted(row: LedgerRow) -> bool:
     """Check whether a claim is counted; only tests of a paper are."""
-    return kind_name(row.kind) not in UNCOUNTED
+    return kind_name(row.kind) == "test"
 
 
 def section(row: LedgerRow) -> str:
@@ -96,15 +96,12 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     """
     tests = [row for row in rows if counted(row)]
     others = [row for row in rows if not counted(row)]
-    judged, rest = ([row for row in tests if (row.verdict in JUDGED) == counts] for counts in (True, False))
-    parts, y = [_heading(f"{_held(judged)} claims of the papers are reproduced", TOP)], TOP + LINE
-    for words, block in (("", judged), (f"Not among the {len(judged)}: errata, and claims without data", rest)):
-        if block and words:
-            parts.append(_text(words, y))
-            y += LINE
-        legend = _legend(block, symbols, y)
-        parts += legend
-        y += -(-len(legend) // 2) * LINE
+    lines = wrap(findings(rows, ()).headline(), LETTERS)
+    parts = [_text(line, TOP + k * LINE) for k, line in enumerate(lines)]
+    y = TOP + len(lines) * LINE
+    legend = _legend(tests, symbols, y)
+    parts += legend
+    y += -(-len(legend) // 2) * LINE
     parts += [_text(line, y + k * LINE) for k, line in enumerate(MEANINGS)]
     of_paper = {paper: _of_paper([row for row in tests if row.paper == paper]) for paper in titles}
     tiles, y = _tiles(

@@ -58,6 +58,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames} ({_data(display)}); "
         f"scale {display.scale}",
         failed,
+        _readings(display),
         _guarantees(display),
         _unit(display),
         LOWER_BOUND if (audits := _shows_audits(display)) else "",
@@ -183,6 +184,13 @@ def _kind_of_data(scenario: ShownScenario) -> str:
     if scenario.stand_in:
         return STAND_IN
     return f"file {scenario.file}" if scenario.file else scenario.data or REAL
+
+
+def _readings(display: Display) -> str:
+    """Name the readings of the paper that are shown; for a sheet, those of its parts."""
+    parts = display.parts.values() if isinstance(display, FigureDisplay) else ()
+    readings = dict.fromkeys([*display.readings, *(reading for part in parts for reading in part.readings)])
+    return f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else ""
 
 
 def _guarantees(display: Display) -> str:

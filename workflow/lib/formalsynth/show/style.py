@@ -26,7 +26,7 @@ PALETTE = {
     "confidential data": ("#333333",),
     "no protection": ("#8d8d8d",),
     "weights by the record's bound": ("#d55e00", "#f9cfa3", "#5f2501"),
-    "weights cut": ("#f2b705",),
+    "weights cut": ("#f2b705", "#fdf1be"),
     "range-averaged": ("#074280", "#4db7f5", "#257cb4", "#cee4f0"),
     "range-truncated": ("#067c59", "#c4eee0", "#41b08c"),
     "censored": ("#82398b", "#c081e7", "#43184a"),

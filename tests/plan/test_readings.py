@@ -1,0 +1,86 @@
+"""Readings of what a paper leaves open: every claim that they change is judged under each, and captions name them."""
+
+import pytest
+from config_trees import CENSOR
+from formalsynth.plan.messages import ConfigError
+from formalsynth.show.captions import caption
+from formalsynth.show.painter import PAINTERS
+
+MIN_MAX, RE_WEIGHTED = (f"{weights} weights in Weighted, Weighted-e and Censor_w" for weights in ("min-max", "re-weighted"))
+
+
+@pytest.fixture(scope="module")
+def paper(plan_of):
+    return plan_of("censor").papers["censor"]
+
+
+def test_a_claim_that_a_reading_changes_compares_synthesizers_of_one_reading(paper):
+    claims = {claim.id: claim for claim in paper.claims}
+    first, other = claims["censor-weighted-best-max-5"], claims["censor-weighted-best-max-5-re-weighted"]
+    assert first.estimate.of == ["Weighted", "Weighted_e_5", "Censor_w_5", "Censor_uw_5", "PH_5"]
+    assert other.estimate.of == ["Weighted_final", "Weighted_e_final_5", "Censor_w_final_5", "Censor_uw_5", "PH_5"]
+    assert (first.reading_of, other.reading_of) == ("", first.id)
+    assert first.note.endswith(f"reading: {MIN_MAX}")
+    assert other.note.endswith(f"reading: {RE_WEIGHTED}")
+    replaced = paper.replaced("re_weighted")
+    for claim in paper.claims:
+        cells = set(map(str, claim.estimate.of))
+        assert not (cells & set(replaced) and cells & set(replaced.values())), claim.id
+        if claim.reading_of:
+            assert [replaced.get(str(cell), cell) for cell in claims[claim.reading_of].estimate.of] == claim.estimate.of
+        elif cells & set(replaced):
+            assert f"{claim.id}-re-weighted" in claims
+    assert "censor-uw-counts-re-weighted" not in claims
+
+
+def test_the_weights_of_a_reading_are_those_of_all_its_synthesizers(paper):
+    """Weighted had min-max weights and Censor_w re-weighted ones, which the text excludes."""
+    made = paper.expanded.synthesizers
+    for weighted, others in (
+        ("Weighted", ("Weighted_e_4", "Censor_w_4")),
+        ("Weighted_final", ("Weighted_e_final_4", "Censor_w_final_4")),
+    ):
+        assert all(made[other].parents[0] == weighted for other in others)
+
+
+def test_captions_name_the_readings_that_are_shown(paper):
+    PAINTERS.find()
+    assert f" Reading: {MIN_MAX}. " in caption(paper.figure("3", "paper"))
+    assert f" Readings: {MIN_MAX}; {RE_WEIGHTED}. " in caption(paper.table(1, "paper"))
+    assert "Reading" not in caption(paper.figure("1", "paper"))
+
+
+def test_a_claim_may_name_its_only_reading(read, own):
+    trees = own | {"claims/censor.yaml": {"claims": [claim(reading="re_weighted")]}}
+    claims = read(trees).papers["censor"].claims
+    assert [(judged.id, judged.estimate.of, judged.reading_of) for judged in claims] == [("one", ["Weighted_final", "PH_5"], "")]
+
+
+def claim(**changes):
+    estimate = {"scenario": "simulation", "value": ["ecdf_max"], "of": ["Weighted", "PH_5"]}
+    return {"id": "one", "place": "Section 4", "claim": "It is.", "estimate": estimate, "test": {"kind": "order"}} | changes
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("readings.min_max.replaces", {"Weighted": "Weighted_final"}, "allowed: nothing in the first reading"),
+        ("readings.re_weighted.replaces", {}, "readings.re_weighted.replaces: given {}; allowed: at least one entry"),
+        ("readings.re_weighted.replaces", {"Wieghted": "Weighted"}, "readings.re_weighted.replaces: given 'Wieghted'; allowed:"),
+        (
+            "readings.re_weighted.replaces",
+            {"Weighted": "Final"},
+            "readings.re_weighted.replaces.Weighted: given 'Final'; allowed:",
+        ),
+        ("readings.re_weighted.replaces", {"Weighted_e": "Weighted"}, "given 'Weighted'; allowed: Weighted_e_final, Censor_w"),
+        ("readings.re_weighted.description", "", "readings.re_weighted.description: given ''"),
+    ],
+)
+def test_a_reading_that_cannot_be_used_is_refused(refused, key, value, message):
+    assert message in refused(CENSOR, key, value)
+
+
+def test_an_unknown_reading_of_a_claim_is_refused(read, own):
+    trees = own | {"claims/censor.yaml": {"claims": [claim(reading="final")]}}
+    with pytest.raises(ConfigError, match=r"claims\.one\.reading: given 'final'; allowed: min_max, re_weighted"):
+        read(trees)
