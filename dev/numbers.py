@@ -76,6 +76,8 @@ DERIVED = re.compile(
 """Paragraphs of a proof card that are derived and not measured."""
 SMALL = re.compile(r"(?<![\w.,])2(?![\w.,]*\d| ?%)|\b(?:two|half|twice)\b", re.IGNORECASE)
 """Numbers that are allowed in such a paragraph."""
+OWN_TEXTS = ("note", "claim", "subject")
+"""Keys of texts of ours in the files of a paper; all others have settings and what is printed."""
 EXCEPTIONS = {
     "95 % interval": "declared level of all intervals (inference.intervals), and no result",
     "up to 4 records on a grid": "declared size of the exact tests, and no result",
@@ -92,6 +94,7 @@ def main() -> int:
         for path in documents(Path(), CHECKED)
         for line, message in check(path.read_text(encoding="utf-8"), settings)
     ]
+    lines += [line for path in sorted(Path("config", "claims").glob("*.yaml")) for line in check_notes(path)]
     print(*lines, sep="\n", end="\n" * bool(lines))
     return int(bool(lines))
 
@@ -114,6 +117,26 @@ def check(text: str, settings: set[float]) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, match.start()) + 1, f'"{match[0]}" in "{sentence}": insert it from {tables}, or delete it'
 
 
+def check_notes(claims: Path) -> Iterator[str]:
+    """Yield a message for each number in the notes of a paper that is neither a setting of this paper nor printed in it."""
+    paths = (claims, claims.parents[1] / "papers" / claims.name)
+    texts = {path: list(_strings(yaml.safe_load(path.read_text(encoding="utf-8")))) for path in paths if path.exists()}
+    known = {value for pairs in texts.values() for key, text in pairs if key not in OWN_TEXTS for value in _values(text)}
+    for path, pairs in texts.items():
+        for note in dict.fromkeys(text for key, text in pairs if key == "note"):
+            for match in re.finditer(rf"(?<![\w.-]){VALUE}", _blank(FORMULA, _blank(APART, note))):
+                if not set(_values(match[0])) <= known:
+                    yield f'{path}: "{match[0]}" in "{" ".join(note.split())}": docs/reference/claims.csv has numbers of a run'
+
+
+def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict | list):
+        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _strings(inner, key if isinstance(name, int) and isinstance(value, list) else str(name))
+    else:
+        yield key, str(value)
+
+
 def _blank(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
 
@@ -124,17 +147,11 @@ def _values(text: str) -> Iterator[float]:
 
 
 def config_values(folder: Path) -> Iterator[float]:
-    """Yield the numbers in the YAML files of a folder."""
+    """Yield the numbers in the YAML files of a folder that are values of their own."""
     for path in folder.rglob("*.yaml"):
-        yield from _numbers(yaml.safe_load(path.read_text(encoding="utf-8")))
-
-
-def _numbers(value: Any) -> Iterator[float]:
-    if isinstance(value, int | float):
-        yield float(value)
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _numbers(inner)
+        for _, text in _strings(yaml.safe_load(path.read_text(encoding="utf-8"))):
+            if re.fullmatch(VALUE, text):
+                yield from _values(text)
 
 
 def filled(text: str, folder: Path) -> str:

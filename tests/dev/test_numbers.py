@@ -3,7 +3,7 @@
 import pytest
 
 from dev import numbers
-from dev.numbers import check, config_values, filled
+from dev.numbers import check, check_notes, config_values, filled
 
 TABLE = """statistic,synthesizer,label,guarantee,estimate
 ecdf_max,tables_1,Noisy tables,DP,0.02781
@@ -115,3 +115,15 @@ def test_exceptions_are_few_used_and_have_reasons(repository):
     for phrase, reason in numbers.EXCEPTIONS.items():
         assert phrase in texts
         assert len(reason.split()) > 3
+
+
+def test_a_number_in_a_note_is_a_setting_or_printed(tmp_path):
+    for name, text in {
+        "papers": "n: 2000\nfigures: {1: {note: Over 31 sets.}}",
+        "claims": "- {printed: 29, note: It is 29 of 2000.}",
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(text)
+    (message,) = check_notes(tmp_path / "claims" / "a.yaml")
+    assert '"31" in "Over 31 sets."' in message
+    assert "docs/reference/claims.csv" in message
