@@ -20,6 +20,7 @@ from formalsynth.plan.paper import Plan
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.glossary import TERMS
 from formalsynth.report.pages import SYMBOLS
+from formalsynth.report.unsteady import headline_error
 from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
 
@@ -81,10 +82,11 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     readme = (folder / README).read_text(encoding="utf-8")
     readme = between(readme, PICTURE, lead_picture(str(KEPT), (folder / KEPT / FRONTIER).exists(), rows), str(README))
     answers = {paper.question: paper.answer for paper in plan.papers.values() if paper.question}
+    titles = {key: paper.config.title for key, paper in plan.papers.items()}
     texts = {
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
         ERRATA: errata_page(rows, plan.errata),
-        KEPT / MAP: picture(rows, SYMBOLS, {key: paper.config.title for key, paper in plan.papers.items()}),
+        KEPT / MAP: picture(rows, SYMBOLS, titles, headline_error(rows, steady)),
         KEPT / WAY: release_drawing(),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }

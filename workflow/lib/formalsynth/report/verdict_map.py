@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -86,17 +87,18 @@ def _group(row: LedgerRow) -> tuple[str, str]:
     return section(row), row.test
 
 
-def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mapping[str, str], error: float = math.nan) -> str:
     """Draw the map as an SVG: tests by paper below their legend, then claims of other kinds; by verdict in each block.
 
     Args:
         rows: the ledger.
         symbols: the sign of each verdict, in the order of tiles and legend.
         titles: the title of each paper.
+        error: standard deviation of the number of reproduced claims over redrawn replicates; NaN if it is unknown.
     """
     tests = [row for row in rows if counted(row)]
     others = [row for row in rows if not counted(row)]
-    lines = wrap(findings(rows, ()).headline(), LETTERS)
+    lines = wrap(findings(rows, ()).headline(error), LETTERS, break_on_hyphens=False)
     parts = [_text(line, TOP + k * LINE) for k, line in enumerate(lines)]
     y = TOP + len(lines) * LINE
     legend = _legend(tests, symbols, y)
