@@ -367,37 +367,6 @@ def test_a_direct_release_is_checked_on_neighbours(function, words):
         assert words in problems[0]
 
 
-SHIPPED = {
-    "unweighted": {},
-    "weighted": {},
-    "capped": {"M": 2.0},
-    "declared_scale": {"scale": 20.0},
-    "censored_unweighted": {"epsilon": 2.0},
-    "censored_weighted": {"epsilon": 2.0},
-    "isolation_weighted": {"r": 0.5},
-    "range_averaged": {"a": 0.5, "b": 1.5},
-    "range_truncated": {"a": 0.5, "b": 1.5},
-    "range_truncated_printed": {"a": 0.5, "b": 1.5},
-    "reference": {"scale": 5.0, "theta1": 5.0},
-    "reference_censored": {"epsilon": 2.0, "scale": 5.0, "theta1": 5.0},
-    "censored_centred": {"epsilon": 2.0, "theta1": 5.0},
-    "censored_two_stage": {"epsilon": 2.0, "low": 0.5, "high": 20.0, "bins": 10},
-    "weighted_e": {"epsilon": 3.0},
-    "scalar_weighted": {},
-    "reweighted": {"k": 0.9},
-    "perturbed_histogram": {"epsilon": 1.0, "low": 0.0, "high": 20.0, "bins": 10},
-    "noisy_tables": {"epsilon": 1.0, "low": 0.5, "high": 20.0, "bins": 10},
-    "minimum_distance": {"epsilon": 1.0, "low": -2.0, "high": 4.0, "points": 7, "stages": 2},
-}
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_our_own_mechanisms_keep_to_it(name):
-    MECHANISMS.find()
-    assert set(SHIPPED) == {registered for registered in MECHANISMS if not MECHANISMS.module(registered).startswith("/")}
-    assert check_mechanism(MECHANISMS[name], SHIPPED[name], *poisson()) == []
-
-
 def poisson():
     """A family with 20 records and draws of its posterior."""
     load(["formalsynth.families.poisson"])

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 from formalsynth.core import data_files
+from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Simulated, specification
+from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.study import STUDIES
 from formalsynth.plan import jobs as plan_jobs
 from formalsynth.plan.jobs import Jobs
@@ -523,3 +525,23 @@ def test_the_announcement_names_scale_papers_seed_and_what_is_absent(run):
 def test_config_files_in_the_working_folder_are_relative(run, repository, monkeypatch):
     monkeypatch.chdir(repository)
     assert run.report_config()[:2] == ["config/config.yaml", "config/papers/range.yaml"]
+
+
+def test_every_part_of_a_scenario_is_tried_once_before_its_fits(run):
+    for jobs in (jobs for jobs in run.scenarios if not jobs.scenario.study):
+        used = {synthesizer.mechanism for synthesizer in jobs.scenario.synthesizers.values()}
+        places = [run.tried[part] for part in jobs.parts]
+        files = [f"results/smoke/checks/{at.paper}/{at.scenario.id}.checked" for at in places]
+        assert jobs.passed_checks() == list(dict.fromkeys(files))
+        assert used <= {name for at in places for name, _ in at.tried_mechanisms()}
+    first = {id(jobs): jobs for jobs in run.tried.values()}.values()
+    mechanisms = [name for jobs in first for name, _ in jobs.tried_mechanisms()]
+    assert len(mechanisms) == len(set(mechanisms))
+
+
+def test_a_trial_depends_on_the_code_of_its_parts_and_of_the_contract(run):
+    for jobs in run.tried.values():
+        modules = jobs.trial_modules()
+        assert {"formalsynth.contract.parts", FAMILIES.module(jobs.scenario.family)} <= set(modules)
+        assert {MECHANISMS.module(name) for name, _ in jobs.tried_mechanisms()} <= set(modules)
+        assert len(jobs.trial_job()["replicates"]) == 1

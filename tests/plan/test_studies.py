@@ -5,6 +5,7 @@ import yaml
 from formalsynth.core.registry import forget_own
 from formalsynth.core.streams import number_of
 from formalsynth.core.words import metric
+from formalsynth.plan.jobs import Jobs
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.studies import extended
@@ -316,7 +317,7 @@ def test_a_study_that_extends_a_paper_may_have_claims_of_its_own(read, tmp_path)
     assert base[0].id in refusal(read, {"extends": "range", "claims": "mine.claims.yaml"})
 
 
-def test_a_family_of_the_users_own_is_known_with_a_scenario_to_try_it_on(read):
+def test_a_family_of_the_users_own_is_known_with_a_scenario_to_try_it_on(read, tmp_path):
     code = CODE + (
         "\nfrom dataclasses import dataclass\nfrom formalsynth.core.family import family\n"
         "from formalsynth.families.poisson import PoissonFamily\n\n\n"
@@ -324,5 +325,5 @@ def test_a_family_of_the_users_own_is_known_with_a_scenario_to_try_it_on(read):
     )
     counts = {"family": "my_counts", "population": {"name": "poisson", "mu": 4}}
     plan = read(changed(STUDY, scenarios={"groups": counts}), code=code)
-    assert {name: scenario.id for name, scenario in plan.own_families().items()} == {"my_counts": "groups_n50"}
-    assert read(STUDY).own_families() == {}
+    tried = {part: jobs.scenario.id for part, jobs in Jobs(plan, tmp_path).tried.items()}
+    assert tried["family", "my_counts"] == "groups_n50"

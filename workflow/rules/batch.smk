@@ -7,7 +7,7 @@ rule run_batch:
         checked=is_batch(study=False),
         executable=lambda wildcards: scenario(wildcards).program(),
         public=lambda wildcards: scenario(wildcards).public_programs(),
-        passed=lambda wildcards: scenario(wildcards).passed_checks(),
+        passed=lambda wildcards: ancient(scenario(wildcards).passed_checks()),
     output:
         audit="<batch>/audit.csv",
         replicates="<batch>/replicates.csv",

@@ -75,19 +75,16 @@ rule check_program:
         "../scripts/check_program.py"
 
 
-# The user's own family is checked, too, on a few records and with a short fit.
-rule check_family:
+# Families and mechanisms are checked before the first fit that uses them, and again after a change of their code: those of the
+# package on a few made-up records, a user's own family on a few of its own.
+rule check_contracts:
     input:
-        code=lambda wildcards: ancient(
-            code_files("formalsynth.contract.family", "formalsynth.steps.simulate", *JOBS.family_modules(wildcards.own_family))
-        ),
-        executable=lambda wildcards: f"results/stan/{JOBS.own_families[wildcards.own_family].program}",
+        code=lambda wildcards: ancient(code_files(*scenario(wildcards).trial_modules())),
+        executable=lambda wildcards: scenario(wildcards).program(),
     output:
-        passed="<results>/checks/{own_family}.checked",
+        passed="<results>/checks/{paper}/{scenario}.checked",
     log:
-        "<logs>/check_family/{own_family}.log",
-    wildcard_constraints:
-        own_family=join_names(JOBS.own_families),
+        "<logs>/check_contracts/{paper}/{scenario}.log",
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -97,10 +94,12 @@ rule check_family:
         runtime=10,
     params:
         code=code_of_job,
-        modules=lambda wildcards: JOBS.family_modules(wildcards.own_family),
-        job=lambda wildcards: dict(JOBS.family_trial(wildcards.own_family).plain()),
-        priors=lambda wildcards: JOBS.own_families[wildcards.own_family].priors,
+        modules=lambda wildcards: scenario(wildcards).trial_modules(),
+        job=lambda wildcards: scenario(wildcards).trial_job(),
+        family=lambda wildcards: scenario(wildcards).scenario.family,
+        priors=lambda wildcards: scenario(wildcards).scenario.priors,
+        uses=lambda wildcards: scenario(wildcards).tried_mechanisms(),
     message:
-        "Checking the family {wildcards.own_family} against its contract"
+        "Checking the family and the mechanisms of {wildcards.paper} {wildcards.scenario} against their contracts"
     script:
-        "../scripts/check_family.py"
+        "../scripts/check_contracts.py"

@@ -374,7 +374,8 @@ def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
     """Fault of draws that depend on more than the stated noisy counts, as the end of a sentence; empty if there is none.
 
     The noisy counts are replaced by declared ones, small and large, the same for few and for many records, and with records far
-    from all others. The draws, and everything else that is published or passed to a fit, must then also be the same.
+    from all others. The draws, and everything else that is published or passed to a fit, must then also be the same. If adding
+    or removing a record has no guarantee, the number of records is public, and all data sets have the same.
     """
     assert release.counts is not None
     size, n = len(release.counts.counts), len(trial.records)
@@ -383,8 +384,11 @@ def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
     far = _among_far(trial)
     trials = [(small, trial, None), (small[::-1], trial, None), (small, trial, np.arange(1, n)), (small, trial, np.array([0, 0]))]
     trials += [(small, trial, many), (small, far, None), (large, trial, None), (large, trial, many), (large, far, None)]
+    public_size = trial.mechanism.claim(trial.parameters, "add_remove") is None
     for values, source, index in trials:
         address = Watched(1, 1, 1, 1, 0)
+        if public_size:
+            index = np.arange(len(source.records))[-n:] if index is None else np.resize(index, n)
         with noise_replaced(values) as calls:
             made = source.release(index, address=address)
         if len(calls) != 1 or calls[0].runs != 1:

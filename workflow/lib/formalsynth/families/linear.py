@@ -91,11 +91,13 @@ class LinearFamily:
         """
         design, y = records.design, self.outcome(records)
         q, r = np.linalg.qr(design)
-        least_squares = np.linalg.solve(r, q.T @ y)
+        least_squares, _, rank, _ = np.linalg.lstsq(r, q.T @ y, rcond=max(design.shape) * np.finfo(float).eps)
+        if rank == design.shape[1]:
+            least_squares = np.linalg.solve(r, q.T @ y)
         residual = y - design @ least_squares
         offset = (draws["beta"] - least_squares) @ r.T
         precision = 1 / draws["sigma"][:, None] ** 2
-        first, second = np.triu_indices(design.shape[1])
+        first, second = np.triu_indices(len(r))
         multiplicity = np.where(first == second, 1.0, 2.0)
         left = [
             -0.5 * precision,

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from formalsynth import __version__
-from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, joined_digest, specification
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import BatchJob, StudyJob, joined_digest, specification
+from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
@@ -95,10 +97,38 @@ class ScenarioJobs:
         return [f"results/stan/{name}" for name in self.scenario.public_programs]
 
     def passed_checks(self) -> list[str]:
-        """Return the file that marks a user's own family or Stan program as checked; empty for those of the package."""
-        if self.scenario.family in self.run.own_families:
-            return [f"{self.run.results}/checks/{self.scenario.family}.checked"]
-        return [f"{self.program()}.checked"] if self.scenario.program in self.run.own_programs else []
+        """Return the files that mark its family, its mechanisms or its own Stan program as checked."""
+        if self.scenario.program in self.run.own_programs:
+            return [f"{self.program()}.checked"]
+        first = (self.run.tried[part] for part in self.parts)
+        return list(dict.fromkeys(f"{self.run.results}/checks/{jobs.paper}/{jobs.scenario.id}.checked" for jobs in first))
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """Its family and its mechanisms, each as a kind and a name."""
+        mechanisms = dict.fromkeys(synthesizer.mechanism for synthesizer in self.scenario.synthesizers.values())
+        return [("family", self.scenario.family), *(("mechanism", name) for name in mechanisms)]
+
+    def tried_mechanisms(self) -> list[list[Any]]:
+        """Return the mechanisms that are tried on its family, each with parameters that it has here."""
+        uses: dict[str, dict[str, float]] = {}
+        for synthesizer in self.scenario.synthesizers.values():
+            search = synthesizer.search
+            searched = {search.parameter: search.high} if search else {}
+            uses.setdefault(synthesizer.mechanism, dict(synthesizer.parameters) | searched)
+        return [[name, uses[name]] for kind, name in self.parts if kind == "mechanism" and self.run.tried[kind, name] is self]
+
+    def trial_job(self) -> dict[str, Any]:
+        """Return the job that simulates records for a trial of its family."""
+        job = self.scenario.simulate_job("0000")
+        return dict(job.model_copy(update={"replicates": job.replicates[:1]}).plain())
+
+    def trial_modules(self) -> list[str]:
+        """Return the modules of a trial, of its records, its family and its mechanisms."""
+        mechanisms = [MECHANISMS.module(name) for name, _ in self.tried_mechanisms()]
+        steps = ["formalsynth.contract.parts", "formalsynth.steps.simulate"]
+        family = FAMILIES.module(self.scenario.family)
+        return list(dict.fromkeys([*steps, family, *mechanisms, *self.scenario.simulate_job("0000").modules]))
 
     def batch_job(self, batch: str) -> dict[str, Any]:
         """Return the parameters of the job that runs a batch of fits; batches share equal ones, which saves memory."""
@@ -430,9 +460,10 @@ class Jobs:
         return self.plan.own_programs()
 
     @functools.cached_property
-    def own_families(self) -> dict[str, Scenario]:
-        """The user's own families in Python, each with a scenario that uses it."""
-        return self.plan.own_families()
+    def tried(self) -> dict[tuple[str, str], ScenarioJobs]:
+        """First scenario that uses a family in Python, or a mechanism with one: the contract is tried there."""
+        fitted = [jobs for jobs in self.scenarios if jobs.scenario.family and jobs.scenario.program not in self.own_programs]
+        return {part: jobs for jobs in reversed(fitted) for part in jobs.parts}
 
     @property
     def confidential(self) -> dict[str, list[str]]:
@@ -527,15 +558,6 @@ class Jobs:
     def scenario_summaries(self) -> list[dict[str, Any]]:
         """Return the columns of every scenario in the table of all results, except its replicates."""
         return [dict(jobs.scenario.summary().plain()) for jobs in self.scenarios]
-
-    def family_trial(self, family: str) -> SimulateJob:
-        """Return the job that simulates records for a trial of a user's own family, from the first scenario that uses it."""
-        job = self.own_families[family].simulate_job("0000")
-        return job.model_copy(update={"replicates": job.replicates[:1]})
-
-    def family_modules(self, family: str) -> list[str]:
-        """Return the modules of a user's own family, and of the records for its trial."""
-        return [*self.own_families[family].tables_job().modules, *self.family_trial(family).modules]
 
     def study_folder(self) -> str:
         """Return the study folder of a confidential file.

@@ -15,7 +15,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.population import POPULATIONS
-from formalsynth.core.registry import REPOSITORY, is_own
+from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
 from formalsynth.core.words import equation
@@ -222,12 +222,6 @@ class Plan:
         configs = [config for paper in self.papers.values() for config in paper.config.scenarios.values()]
         names = dict.fromkeys(name for config in configs for name in config.files)
         return [(FILES[name], find(name, self.config.data_folder) is not None) for name in names]
-
-    def own_families(self) -> dict[str, Scenario]:
-        """Return the user's own families in Python, each with a scenario that uses it."""
-        fitted = {scenario.family: scenario for scenario in reversed(self.scenarios) if scenario.family}
-        modules = {family: FAMILIES.module(family) for family in fitted}
-        return {family: fitted[family] for family, module in modules.items() if module.endswith(".py") and is_own(module)}
 
     def uses_of(self, program: str) -> list[dict[str, object]]:
         """Return the different uses of a user's own program, as plain data."""
