@@ -257,3 +257,17 @@ def test_a_family_that_cannot_be_fitted_to_its_tables_costs_nothing(study, capsy
     assert main(["release", "studies/income"]) == 1
     assert problem in capsys.readouterr().err
     assert outcomes(study) == []
+
+
+def test_a_crossing_that_was_changed_before_it_is_published_is_refused(study, killed, capsys):
+    killed(KILLED.format(module="unfinished", name="check_place", after=False))
+    crossing = UNFINISHED / "crossing.yaml"
+    text = crossing.read_text()
+    seed = yaml.safe_load(text)["seed"]
+    crossing.write_text(text.replace(seed, seed[::-1]))
+    assert main(["release", "studies/income"]) == 1
+    assert "is not the crossing that the ledger recorded, so it was changed" in capsys.readouterr().err
+    assert outcomes(study) == ["started"]
+    crossing.write_text(text)
+    assert main(["release", "studies/income"]) == 0
+    assert outcomes(study) == ["released"]

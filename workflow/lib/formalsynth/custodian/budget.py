@@ -278,6 +278,11 @@ def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
         _write(folder, together, added(lines, entry))
 
 
+def record_crossing(folder: Path, place: int, crossing: str) -> None:
+    """Add an entry for the sha256 of the crossing of a started release, with which it is compared before it is published."""
+    finish(folder, place, "started", crossing)
+
+
 class _Book(NamedTuple):
     """Ledger of a study, with what all ledgers record about its rows; read once, under a lock if it will be written."""
 

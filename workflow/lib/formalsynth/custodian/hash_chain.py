@@ -55,17 +55,18 @@ class LedgerEntry(Model):
     outcome: str
     """State of the release: started, released or stopped; its epsilon counts in every state."""
     crossing: str = ""
-    """Sha256 of the crossing of a release."""
+    """Sha256 of the crossing: of its content without software versions before the release is published, of its file
+    afterwards."""
 
 
 class OutcomeEntry(Model):
-    """Entry for the end of a release."""
+    """Entry for the end of a release, or for the crossing of a started one."""
 
     kind: Literal["outcome"] = "outcome"
     date: str
     release: int = Field(ge=0)
     """Index among the releases."""
-    outcome: Literal["released", "stopped"]
+    outcome: Literal["started", "released", "stopped"]
     crossing: str = ""
 
 

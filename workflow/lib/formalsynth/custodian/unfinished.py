@@ -15,7 +15,7 @@ from pathlib import Path
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import write_files
-from formalsynth.custodian.budget import CONFIDENTIAL, COUNTS, UNFINISHED, copies_of, finish, read_ledger
+from formalsynth.custodian.budget import CONFIDENTIAL, COUNTS, UNFINISHED, copies_of, finish, read_ledger, record_crossing
 from formalsynth.custodian.crossing import (
     CROSSING,
     TIMES,
@@ -74,7 +74,13 @@ def store(
             _sync(path)
         folder.rename(confidential / UNFINISHED)
     _sync(confidential)
+    record_crossing(study, place, _digest(crossing))
     return Unfinished(study, confidential / UNFINISHED, place)
+
+
+def _digest(crossing: Crossing) -> str:
+    """Compute the sha256 of a crossing without its software versions, which are those of the process that publishes it."""
+    return sha256(text_of(crossing.model_copy(update={"software": {}})))
 
 
 def _sync(path: Path) -> None:
@@ -128,6 +134,12 @@ def finish_release(release: Unfinished, to: Path) -> None:
     if not _is_there(release, to):
         check_place(to)
         crossing, _ = read_crossing(release.folder)
+        recorded = read_ledger(release.study)[release.place]
+        if recorded.outcome == "started" and recorded.crossing not in ("", _digest(crossing)):
+            raise DataError(
+                f"{release.folder / CROSSING}: is not the crossing that the ledger recorded, so it was changed: restore "
+                "it from a copy, or move its folder away; its epsilon stays spent"
+            )
         present = software() | {name: crossing.software[name] for name in ("opendp",) if name in crossing.software}
         if crossing.software != present:  # the public side uses the software installed now; the noise was drawn before
             write_text(release.folder / CROSSING, text_of(crossing.model_copy(update={"software": present})))
