@@ -74,6 +74,7 @@ def one_in(category):
     return written(table)
 
 
+DOUBT = "income: 60 rows are not a number without doubt"
 THREE = ["North", "South", "Islands"]
 KINDS = {
     # what is wrong: the file, what differs in its schema, a part of the sentence
@@ -97,7 +98,13 @@ KINDS = {
     "digits with underscores": (changed("income", [1], "3_000"), {}, "not a number"),
     "currency": (changed("income", [1], "€ 30000"), {}, "not a number"),
     "fraction of a year": (changed("age", [1], "30.5"), {}, "age: 1 row is not a whole number"),
-    "missing outcome": (changed("income", [1, 2], ""), {}, "income: 2 rows are not filled in"),
+    "missing outcome": (changed("income", [1, 2], ""), {}, "income: 2 rows have a text that missing_values declares as missing"),
+    "code of a missing value": (changed("age", [1], "-7"), {"missing_values": {"age": ["-7"]}}, "that missing_values declares"),
+    "code of another column": (changed("age", [1], "-7"), {"missing_values": {"income": ["-7"]}}, "age: 1 row is not between"),
+    "commas between thousands": (written(good().assign(income="4,280"), sep=";"), {"delimiter": ";", "decimal": ","}, DOUBT),
+    "points between thousands": (written(good().assign(income="4.280")), {}, DOUBT),
+    "spaces between thousands": (changed("income", [1], "4 280"), {}, "not a number"),
+    "apostrophes between thousands": (changed("income", [1], "4'280"), {}, "not a number"),
     "missing, dropped": (changed("income", [1, 2], ""), {"missing": "drop_rows"}, "2 of 60 rows are left out"),
     "missing by another mark": (changed("income", [1], "NA"), {}, "not a number"),
     "all missing": (changed("income", slice(None), ""), {"missing": "drop_rows"}, "fewer rows can be used than the 20"),

@@ -132,6 +132,18 @@ def test_names_that_end_a_line_are_refused(name, place):
         a_config(analyses=analyses[place]) if place in analyses else a_schema(columns=columns)
 
 
+def test_a_code_of_missing_values_that_can_be_a_value_is_declared_by_column():
+    with pytest.raises(
+        ValidationError, match=r"missing_values has '30' for all columns, and it is between the bounds of columns\.age"
+    ):
+        a_schema(missing_values=["", "30"])
+    with pytest.raises(ValidationError, match="missing_values has years; allowed: person, income"):
+        a_schema(missing_values={"years": ["30"]})
+    schema = a_schema(missing_values={"age": ["", "30"]})
+    assert (schema.missing_in("age"), schema.missing_in("income")) == (["", "30"], [""])
+    assert a_schema(missing_values=["", "-7"]).missing_in("age") == ["", "-7"]
+
+
 @pytest.mark.parametrize("category", ["", "n/a"])
 def test_a_category_that_is_a_missing_value_is_refused(category):
     region = COLUMNS["region"] | {"categories": ["North", category]}

@@ -11,7 +11,7 @@ from formalsynth.core.model import PATTERNS
 from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text, with_points
 from formalsynth.custodian.metadata import FileMetadata
-from formalsynth.custodian.rows import SURVEY_WEIGHT, far_above, is_unique_number, is_weight
+from formalsynth.custodian.rows import DOUBT, NUMBER, PARTED, SURVEY_WEIGHT, far_above, is_unique_number, is_weight
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
 from formalsynth.custodian.workflow import CODE, TEXT
@@ -31,6 +31,8 @@ DATES = (
     "contains dates, for which there is no type: a category for each day would have more noise than rows. Make it a number, such "
     "as the year or the days since a day that everyone knows, or suppress it."
 )
+GROUPED = r"[-+]?\d{1,3}(['’\s.,]\d{3})+([.,]\d+)?"
+"""Pattern of a number with marks or spaces between thousands."""
 RARE = 5
 
 
@@ -116,7 +118,7 @@ def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence
         return ColumnGuess(name, "category", tuple(questions), identifier=present.nunique() > MOST_CATEGORIES)
     kind = "number" if plain.str.contains(r"\.\d", na=False).any() else "whole"
     numbers = numbers.dropna()
-    questions = _number_questions(name, values, numbers, missing, is_outcome)
+    questions = _number_questions(name, values, present, numbers, missing, is_outcome)
     return ColumnGuess(name, kind, tuple(questions), identifier=is_unique_number(numbers))
 
 
@@ -124,6 +126,8 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
     counts = present.value_counts()
     if counts.size and counts.index.to_series().str.fullmatch(DATE).mean() > MOST:
         questions = [f"{name}: {DATES}"]
+    elif _grouped(counts.index.to_series()):
+        questions = [f"{name}: contains numbers with spaces, apostrophes or other marks between thousands. Remove them."]
     elif counts.size > MOST_CATEGORIES:
         questions = [f"{name}: has {counts.size} different values; is it a person's name or number? Then suppress it."]
     elif counts.size < 2:
@@ -140,11 +144,21 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
     return questions + _missing_question(name, values, missing)
 
 
-def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool) -> list[str]:
+def _grouped(values: pd.Series) -> bool:
+    """Return True for numbers, some of which have marks between thousands."""
+    grouped = values.str.fullmatch(GROUPED)
+    return bool(grouped.any() and (grouped | values.str.fullmatch(NUMBER)).mean() > MOST)
+
+
+def _number_questions(
+    name: str, values: pd.Series, present: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool
+) -> list[str]:
     questions = [
         f"{name}: which bounds does everyone know without this file? Do not read them off the data: that is a leak. The same "
         "applies to its type (whole or number), which was guessed from the file, and to its decimals: a release shows both."
     ]
+    if present.str.contains("[.,]").any() and present[present.str.contains("[.,]")].str.fullmatch(PARTED).all():
+        questions.append(f"{name}: are there decimals, or marks between thousands? {DOUBT[0].upper()}{DOUBT[1:]}.")
     if is_unique_number(numbers):
         questions.append(f"{name}: has a different whole number in every row; is it an identifier? Then suppress it.")
     elif is_weight(name, numbers):

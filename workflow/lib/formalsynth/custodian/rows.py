@@ -41,7 +41,12 @@ SURVEY_WEIGHT = (
     "looks like a survey weight. No model here uses weights: the file is synthesized, not its population. Keep the "
     "column only if analysts need it."
 )
-MISSING = "filled in"
+MISSING = "with a value"
+"""Rule for columns without missing values."""
+THREE = 3
+PARTED = r"[-+]?[1-9]\d{0,2}[.,]\d{3}"
+"""Pattern of a number that has a mark between thousands, or three decimal places."""
+DOUBT = "4,280 and 4.280 are 4280 or 4.28; remove marks between thousands from the file, or declare decimals: 3"
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 """Pattern of a number in a file."""
 
@@ -56,6 +61,8 @@ class Violation:
 
     def sentence(self) -> str:
         """Describe the violation, without a value."""
+        if self.rule == MISSING:
+            return f"{self.column}: {counted(self.rows, 'row has', 'rows have')} a text that missing_values declares as missing"
         return f"{self.column}: {self.rows} row{'s are' if self.rows != 1 else ' is'} not {self.rule}"
 
 
@@ -99,7 +106,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
     content = replace(content_of(text), file=checksum(declared.csv))
-    text = text.mask(text.isin(schema.missing_values))
+    text = text.apply(lambda column: column.mask(column.isin(schema.missing_in(str(column.name)))))
     violations, cases = _violations(schema, text)
     if violations:
         return CheckResult(violations, cases, (), None, content)
@@ -240,6 +247,8 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
     else:
         low, high = column.ends
         checks = [rule(lambda values: numbers(values, schema).notna(), "a number")]
+        if column.places != THREE:
+            checks.append(rule(lambda values: ~_parted(values), f"a number without doubt: {DOUBT}"))
         if column.type == "whole":
             checks.append(rule(lambda values: ~(numbers(values, schema) % 1 > 0), "a whole number"))
         if schema.outside_bounds == "refuse":
@@ -248,6 +257,13 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
         if name == schema.outcome and schema.zeros == "refuse":
             checks.append(rule(lambda values: numbers(values, schema) != 0, "other than 0"))
     return pa.Column(None, checks, nullable=schema.missing == "drop_rows" or column.may_be_missing, coerce=False, required=True)
+
+
+def _parted(text: pd.Series) -> pd.Series:
+    """Mask the values with a mark before three digits, if no other value shows that it is a decimal mark."""
+    marked = text.str.contains("[.,]", na=False)
+    parted = text.str.fullmatch(PARTED, na=False)
+    return parted & bool((parted | ~marked).all())
 
 
 def numbers(text: pd.Series, schema: Schema) -> pd.Series:

@@ -307,23 +307,48 @@ class PublicSchema(Model):
 
 
 class Schema(PublicSchema):
+def _between(code: str, column: Column) -> bool:
+    """Return True for a number between the bounds of a column of numbers."""
+    try:
+        number = float(code)
+    except ValueError:
+        return False
+    return column.lower is not None and column.upper is not None and column.lower <= number <= column.upper
+
+
     """Declarations of a file: its format, and what may be published."""
 
     file: str = Field(min_length=1, description="Path of the file, relative to the folder of the schema.")
     encoding: str = Field("utf-8", description="Encoding of the file.")
     delimiter: str = Field(",", min_length=1, max_length=1, description="Character between two values of a row.")
     decimal: Literal[".", ","] = Field(".", description="Decimal separator of numbers.")
-    missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts that mark a missing value.")
+    missing_values: list[str] | dict[Name, list[str]] = Field(
+        default_factory=lambda: [""], description="Texts that mark a missing value: of all columns, or a list for each of some."
+    )
     rows: int = Field(ge=2, le=10**9, description="Number of rows, without the header; public where neighbours is replace.")
 
     @model_validator(mode="after")
-    def _present_categories(self) -> Self:
+    def _present_values(self) -> Self:
+        if isinstance(self.missing_values, dict) and (
+            unknown := [name for name in self.missing_values if name not in self.columns]
+        ):
+            raise ValueError(f"missing_values has {', '.join(unknown)}; allowed: {', '.join(self.columns)}")
         for name, column in self.columns.items():
-            for category in {"", *self.missing_values} & set(column.categories or []):
+            for category in {"", *self.missing_in(name)} & set(column.categories or []):
                 raise ValueError(f"columns.{name}.categories has {category!r}, which is a missing value: see missing_values")
         return self
+            for code in self.missing_values if isinstance(self.missing_values, list) else []:
+                if _between(code, column):
+                    raise ValueError(
+                        f"missing_values has {code!r} for all columns, and it is between the bounds of columns.{name}: declare a "
+                        "list for each column that has such codes, as in missing_values: { age: ['', '99'] }"
+                    )
 
     @property
+    def missing_in(self, name: str) -> list[str]:
+        """Texts that mark a missing value of a column."""
+        return self.missing_values if isinstance(self.missing_values, list) else self.missing_values.get(name, [""])
+
     def public(self) -> PublicSchema:
         """The part that may be published, without suppressed columns, the file, and the number of rows if it is confidential."""
         kept = {name: getattr(self, name) for name in PublicSchema.model_fields}
