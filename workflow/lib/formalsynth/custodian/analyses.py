@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -135,20 +136,50 @@ def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regressio
 
     Ordered categories are numbered from 0; others have an indicator for each category except the first.
     """
-    there = rows.dropna(subset=[outcome, *regression.predictors])
-    there = there[there[outcome].astype(float) > 0] if regression.log else there
-    coded = {name: values for column in regression.predictors for name, values in _coded(column, columns[column], there)}
-    label = regression.label(outcome)
-    design = np.column_stack([np.ones(len(there)), *coded.values()])
-    y = there[outcome].to_numpy(dtype=float)
+    coded, y = _responses(columns, outcome, regression, rows)
+    design = np.column_stack([np.ones(len(y)), *coded.values()])
     left = len(y) - design.shape[1]
+    label = regression.label(outcome)
     if left < 1:
-        return {f"{label}: {name}": NOTHING for name in coded}
-    inverse, y = np.linalg.pinv(design.T @ design, hermitian=True), np.log(y) if regression.log else y
+        return {f"{label}: {name}": NOTHING for _, name in coded}
+    inverse = np.linalg.pinv(design.T @ design, hermitian=True)
     slopes = inverse @ (design.T @ y)
     residual = y - design @ slopes
     errors = np.sqrt(np.maximum(np.diag(inverse), 0.0) * float(residual @ residual) / left)
-    return {f"{label}: {name}": (float(slopes[k]), float(errors[k])) for k, name in enumerate(coded, start=1)}
+    return {f"{label}: {name}": (float(slopes[k]), float(errors[k])) for k, (_, name) in enumerate(coded, start=1)}
+
+
+def slope_names(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> list[str]:
+    """List the names of the slopes of a regression."""
+    return list(slopes_of(columns, outcome, regression, rows.iloc[:0]))
+
+
+def correlations(
+    columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame
+) -> dict[tuple[str, str], float]:
+    """Compute the largest absolute correlation of each pair of columns of a regression; 0 without enough different values."""
+    coded, y = _responses(columns, outcome, regression, rows)
+    members = [(outcome, y), *((column, values) for (column, _), values in coded.items())]
+    largest: dict[tuple[str, str], float] = {}
+    for (first, ours), (second, theirs) in itertools.combinations(members, 2):
+        if first != second:
+            spread = float(np.std(ours) * np.std(theirs)) if len(y) else 0.0
+            value = abs(float(np.cov(ours, theirs, bias=True)[0, 1])) / spread if spread else 0.0
+            largest[first, second] = max(largest.get((first, second), 0.0), value)
+    return largest
+
+
+def _responses(
+    columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame
+) -> tuple[dict[tuple[str, str], Array], Array]:
+    """Return the coded predictors, by column and name, and the response of the rows of a regression."""
+    there = rows.dropna(subset=[outcome, *regression.predictors])
+    there = there[there[outcome].astype(float) > 0] if regression.log else there
+    coded = {
+        (column, name): values for column in regression.predictors for name, values in _coded(column, columns[column], there)
+    }
+    y = there[outcome].to_numpy(dtype=float)
+    return coded, np.log(y) if regression.log else y
 
 
 def _coded(name: str, column: Column, rows: pd.DataFrame) -> Iterator[tuple[str, Array]]:

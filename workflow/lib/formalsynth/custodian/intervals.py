@@ -21,9 +21,10 @@ from scipy.special import stdtrit
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.progress import in_turn
-from formalsynth.custodian.analyses import estimates, mean_name, names, quantile_name
+from formalsynth.custodian.analyses import correlations, estimates, mean_name, names, quantile_name, slope_names
 from formalsynth.custodian.joint import Target
 from formalsynth.custodian.layout import Names
+from formalsynth.custodian.levels import levels_of
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Analyses, PublicSchema
 from formalsynth.custodian.tables import measured
@@ -38,6 +39,8 @@ TASK = "Simulating a release for the intervals,"
 """Start of lines that report progress."""
 SETS = 5
 """Maximum number of synthetic sets in a replicate; more would hardly make an estimate more precise."""
+STRONGEST = 0.6
+"""Largest correlation for which a slope has an interval, if a pair has one sum of scores."""
 MOST_BIAS = 2.0
 """Largest bias that is subtracted from an estimate, in standard errors."""
 
@@ -162,11 +165,24 @@ def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np
     estimate = np.mean([values(way.schema, way.analyses, rows) for rows in sets], axis=0)
     bias, error = way.errors(model, way.analyses.replicates, generator)
     quantile = round(float(stdtrit(way.analyses.replicates - 1, 0.975)), 6)
+    weakened = {} if model.knots else _weakened(way, sets)
     results = {}
     for k, name in enumerate(names(way.schema, way.analyses)):
         result = Analysed(float(estimate[k]), _as_published(bias[k]), _as_published(error[k]), quantile, _limits(way, name))
-        results[name] = replace(result, reason=_reason(way, name, result))
+        results[name] = replace(result, reason=weakened.get(name) or _reason(way, name, result))
     return results
+
+
+def _weakened(way: Way, sets: Sequence[pd.DataFrame]) -> dict[str, str]:
+    """Explain for which slopes sums of scores are not enough: they weaken strong relations, and no replicate shows that."""
+    weakened: dict[str, str] = {}
+    for regression in way.analyses.regressions:
+        pairs = [correlations(way.schema.columns, way.schema.outcome, regression, rows) for rows in sets]
+        for pair in pairs[0]:
+            if np.mean([of_set[pair] for of_set in pairs]) > STRONGEST:
+                reason = f"the relation of {pair[0]} and {pair[1]} is too strong for one correlation"
+                weakened |= dict.fromkeys(slope_names(way.schema.columns, way.schema.outcome, regression, sets[0]), reason)
+    return weakened
 
 
 def _as_published(number: float) -> float:
@@ -182,7 +198,23 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
     corrected, (low, high) = result.estimate - result.bias, result.limits
     if not low <= corrected <= high or (name in _quantiles(way) and abs(result.bias) > abs(result.estimate) / 2):
         return "too few rows for the noise"
-    return lost_relation(way.schema, way.analyses, name)
+    return lost_relation(way.schema, way.analyses, name) or _inside_bin(way, name, result)
+
+
+def _inside_bin(way: Way, name: str, result: Analysed) -> str:
+    """Explain that an analysis depends on where values are within a bin, which noisy tables do not show; empty if it does not."""
+    for share in way.analyses.shares:
+        column = way.schema.columns[share.column]
+        if share.name == name and not all(map(levels_of(column).parted_at, share.edges(column))):
+            return "its limit is inside a bin"
+    if name in _quantiles(way) and (interval := result.interval):
+        import pandas as pd
+
+        levels = levels_of(way.schema.target)
+        first, last = levels.of(pd.Series([interval.low, interval.high])).tolist()
+        if not levels.single[first : last + 1].all():
+            return "it is inside a bin"
+    return ""
 
 
 def _limits(way: Way, name: str) -> tuple[float, float]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.custodian.records import codes, from_unit, to_unit
@@ -70,6 +72,23 @@ class Levels:
         places = np.arange(len(self))
         again = [self.of(pd.Series(self.values(places, np.full(len(self), share)))) for share in (0.0, 0.5, 1.0)]
         return all(np.array_equal(place, places) for place in again)
+
+    def parted_at(self, number: float) -> bool:
+        """Return True if no level has values on both sides of a number: values below it, and values not below it."""
+        import pandas as pd
+
+        step = 10.0**-self.column.places
+        first = math.ceil(number / step - EDGE) * step
+        below, above = self.of(pd.Series([first - step, first])).tolist()
+        low, high = self.column.ends
+        return bool(below != above or number <= low or number > high)
+
+    @property
+    def single(self) -> NDArray[np.bool_]:
+        """Mask (levels,) of the levels with a single value."""
+        places = np.arange(len(self))
+        first, last = (self.values(places, np.full(len(self), share)) for share in (0.0, 1.0))
+        return np.asarray(first == last)
 
     @property
     def widths(self) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -409,6 +410,18 @@ class Share(Model):
     def number(self) -> bool:
         """True if it compares numbers."""
         return self.above is not None or self.below is not None
+
+    def edges(self, column: Column) -> list[float]:
+        """Numbers that separate the values that it counts from those below and above; none for categories and missing values."""
+        if column.type == "category" or self.missing:
+            return []
+        step = 10.0**-column.places
+        if self.below is not None:
+            return [self.below]
+        if self.above is not None:
+            return [(math.floor(self.above / step + 1e-9) + 1) * step]
+        assert isinstance(self.value, float)
+        return [self.value, self.value + step]
 
     @property
     def _which(self) -> str:
