@@ -1,4 +1,8 @@
-"""Inference from synthetic data sets drawn from one private posterior."""
+"""Inference from synthetic data sets drawn from one private posterior.
+
+These intervals assume the family, so they are for families that are declared to be exact. A test of fit has little power, and
+bins show nothing about the distribution within them: :mod:`formalsynth.inference.table_intervals` assumes no family.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ CONTRADICTED = 0.001
 
 
 def contradicted(fit_p: float | None) -> bool:
-    """Check if a goodness-of-fit test contradicts the family; intervals assume the family, so none are given then.
+    """Check if a goodness-of-fit test contradicts the family; then not even one that is declared to be exact gives intervals.
 
     Args:
         fit_p: p value of the test (:mod:`formalsynth.inference.goodness_of_fit`); None if there was no test.
