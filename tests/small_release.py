@@ -141,7 +141,8 @@ def made_draws(folder, mechanism, age="synthesized", sets=3):
         reason=drawn_reason(sets, fitted), fit_p=0.4 if fitted else None, **released_draws(draws, range(sets)),
     )  # fmt: skip
     public = Declarations(
-        name="income", schema=schema.public, release=config, mechanism=mechanism, parameters={}, claim=claim if strict else None,
+        name="income", schema=schema.public, release=config, mechanism=mechanism, claim=claim if strict else None,
+        parameters={"low": 1000, "high": 500_000, "bins": 8} if fitted else {},
         guarantee="DP (replace-one)" if strict else "asymptotic DP (local eps_x)", family="lognormal_regression",
     )  # fmt: skip
     return written(folder, schema, public, Crossed(config.rows or len(table), sets, tuple(tables), released))

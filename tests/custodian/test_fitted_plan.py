@@ -1,4 +1,4 @@
-"""Width of intervals from noisy tables, predicted before the file is opened."""
+"""Standard errors of noisy tables, predicted before the file is opened."""
 
 import math
 from types import SimpleNamespace
@@ -34,14 +34,14 @@ def test_the_factor_is_that_of_simulated_releases(epsilon, simulated):
     z = generator.normal(2, 1, 2000)
     records = Records(np.exp(1 + z + generator.standard_normal(2000)), np.column_stack([np.ones(2000), z]))
     (line,) = widths(study("lognormal_regression", epsilon=epsilon, **LINE), records)
-    assert line.startswith(f"T: at epsilon {epsilon:g} the interval of a slope will be")
+    assert line.startswith(f"T: at epsilon {epsilon:g} the standard error of a slope will be")
     assert factor_of(line) == pytest.approx(simulated, rel=0.1)
 
 
 def test_a_closed_predictor_and_a_mean_have_a_line_too():
     generator = np.random.default_rng(2)
     (line,) = widths(study("beta", epsilon=0.5, **SHARES), intercept_only(generator.beta(2, 4, 500)))
-    assert "the interval of a mean" in line
+    assert "the standard error of a mean" in line
     assert 1.05 < factor_of(line) < 1.6
     records = Records(np.exp(2 + 2 * generator.standard_normal(900)), np.column_stack([np.ones(900), generator.random(900)]))
     closed = {**LINE, "x_high": 1.0, "x_closed": 1, "epsilon": 1.0}

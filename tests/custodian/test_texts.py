@@ -37,6 +37,7 @@ KINDS = {
     "strict draws": ("censored_unweighted", "DP (add/remove)", False),
     "other draws": ("weighted", "asymptotic DP (local eps_x)", False),
     "fitted tables": ("noisy_tables", "DP (add/remove)", False),
+    "exact family": ("noisy_tables", "DP (add/remove)", False),
 }
 """Mechanism, guarantee, and whether all sets come from one noisy table."""
 EARLIER = Earlier(entries=2, epsilon=3.0)
@@ -54,6 +55,7 @@ def facts_of(
     """A release of the example as its texts see it."""
     mechanism, guarantee, direct = KINDS[kind]
     declared = {"predictors_epsilon": 0.5} if release == "synthesized" else {}
+    declared |= {"exact_family": True} if kind == "exact family" else {}
     declared |= {"rows": 2500} if neighbours == "add_remove" else {}
     schema = a_schema(**{"neighbours": neighbours, "columns": columns(release)} | (schema or {}))
     claim = None if kind == "other draws" else claim or 1 - declared.get("predictors_epsilon", 0)
@@ -64,7 +66,7 @@ def facts_of(
     crossing = Crossing(
         statement="made up", date="2026-11-22", software=software(), declarations="0" * 64, seed="0" * 64, rows=2935, audit=audit,
         compared=compared, earlier=earlier or Earlier(), unchanged=AUDITED,
-        draws=None if direct else FITTED if kind == "fitted tables" else DRAWS,
+        draws=None if direct else FITTED if mechanism == "noisy_tables" else DRAWS,
     )  # fmt: skip
     return ReleaseFacts(crossing, public, not direct if uses_predictors is None else uses_predictors)
 
@@ -174,7 +176,7 @@ def test_the_rule_of_a_release_from_a_fit_to_tables_is_that_of_studies(sets):
     generator = np.random.default_rng(sets)
     for scale in (0.1, 1, 5):
         estimates, variances = scale * generator.standard_normal(sets), generator.random(sets)
-        estimate, variance, (low, high) = combine_of(facts_of("fitted tables", config={"sets": sets}))(
+        estimate, variance, (low, high) = combine_of(facts_of("exact family", config={"sets": sets}))(
             list(estimates), list(variances)
         )
         ours = without_draws(estimates, variances)
@@ -182,12 +184,12 @@ def test_the_rule_of_a_release_from_a_fit_to_tables_is_that_of_studies(sets):
 
 
 def test_a_single_set_of_a_fit_to_tables_has_no_finite_interval():
-    assert combine_of(facts_of("fitted tables", config={"sets": 1}))([2.0], [1.0])[2] == (-np.inf, np.inf)
+    assert combine_of(facts_of("exact family", config={"sets": 1}))([2.0], [1.0])[2] == (-np.inf, np.inf)
 
 
 def with_fit(p, **given):
     """A release of fitted tables with this p value of the test of fit."""
-    facts = facts_of("fitted tables", **given)
+    facts = facts_of("exact family", **given)
     crossing = facts.crossing.model_copy(update={"draws": FITTED.model_copy(update={"fit_p": p})})
     return ReleaseFacts(crossing, facts.declarations, True)
 
@@ -213,21 +215,35 @@ def test_there_is_no_interval_where_the_tables_contradict_the_family(neighbours)
 
 def test_no_text_promises_an_interval_for_a_noisy_table(facts):
     texts = rendered("combine.py", facts) + rendered("README.md", facts)
-    assert bool(re.search(r"a 95 % interval[.,]", texts)) == (not facts.direct)
-    assert ("no interval" in texts) == facts.direct
+    without = facts.direct or (facts.declarations.fitted and not facts.config.exact_family)
+    assert bool(re.search(r"a 95 % interval[.,]", texts)) == (not without)
+    assert ("no interval" in texts) == without
+
+
+def test_there_is_no_interval_from_a_family_that_nobody_has_declared_to_be_exact():
+    facts = facts_of("fitted tables")
+    estimate, error = combine_of(facts)([1.0, 3.0, 2.0], [4.0, 4.0, 4.0])
+    assert (estimate, error) == pytest.approx((2.0, (4 / 3) ** 0.5))
+    text = " ".join(rendered("README.md", facts).split())
+    assert "gives no interval, since nobody has declared that the outcome follows gamma exactly. A test of fit" in text
 
 
 def test_the_interval_states_what_it_assumes(facts):
     text = " ".join(rendered("README.md", facts).split())
-    fitted = facts.declarations.mechanism == "noisy_tables"
+    fitted, exact = facts.declarations.fitted, facts.assumes_family
     assert ("assumes that the model of the synthesizer fits" in text) == (not facts.direct and not fitted)
-    assert ("It assumes that the outcome follows gamma. A test of fit to the noisy counts has p = 0.43;" in text) == fitted
+    assert (
+        "It assumes that the outcome follows gamma, which the publisher has declared to be exact. A test of fit" in text
+    ) == exact
+    assert ("A test of fit to the noisy counts has p = 0.43;" in text) == fitted
     joined = facts.schema.neighbours == "add_remove" or not facts.as_is  # rows with a missing value are dropped here
     assert ("at least as many rows as a set" in text) == (not facts.direct and not fitted and joined)
-    assert ("no more rows than a set; where it has more, the interval is too long" in text) == (fitted and joined)
-    given = bool(facts.as_is) and not facts.direct
+    assert ("no more rows than a set; where it has more, the interval is too long" in text) == (exact and joined)
+    given = bool(facts.as_is) and not facts.direct and exact >= fitted
     assert ("It applies to rows with these values of the columns age, region, sector" in text) == given
-    assert ("noise of the table from which the predictors" in text) == (not facts.direct and bool(facts.schema.synthesized))
+    assert ("noise of the table from which the predictors" in text) == (
+        not facts.direct and exact >= fitted and bool(facts.schema.synthesized)
+    )
 
 
 def words_of(facts):
@@ -378,7 +394,6 @@ def test_the_texts_name_earlier_releases_and_comparisons():
     assert "no earlier release" not in plain["LEGAL.md"]
     assert "Releases of the same rows by other studies count against the same budget" in plain["LEGAL.md"]
     assert "It cannot be checked that they do not depend on the file; the ledger contains no comparison" in plain["LEGAL.md"]
-    assert "This release may claim epsilon 1 of a budget of 3 for all releases from the file." in plain["LEGAL.md"]
     assert "One release" in plain["deployment.yaml"]
     later = words_of(facts_of(compared=True, earlier=EARLIER))
     assert "The ledger of this study has 2 earlier entries" in later["LEGAL.md"]

@@ -1,4 +1,4 @@
-"""Width of the intervals from a candidate's noisy tables, predicted from declarations and made-up rows alone."""
+"""Standard errors from a candidate's noisy tables, predicted from declarations and made-up rows alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FINEST = 30.0
 
 
 def widths(study: StudySetup, records: Records) -> list[str]:
-    """Write a line for each candidate with noisy tables: the expected width of an interval, relative to one without privacy.
+    """Write a line for each candidate with noisy tables: the expected standard error, relative to one without privacy.
 
     Args:
         study: the candidates.
@@ -37,8 +37,8 @@ def widths(study: StudySetup, records: Records) -> list[str]:
         if synthesizer.mechanism == FITTED:
             factor = width_factor(study, synthesizer, records)
             lines.append(
-                f"{synthesizer.id}: at epsilon {synthesizer.parameters['epsilon']:g} the interval of {what} will be about "
-                f"{factor:.3g} times as wide as without privacy, if the family fits and its parameters are like those made up."
+                f"{synthesizer.id}: at epsilon {synthesizer.parameters['epsilon']:g} the standard error of {what} will be "
+                f"about {factor:.3g} times that without privacy, if the family fits and its parameters are like those made up."
             )
     return lines
 

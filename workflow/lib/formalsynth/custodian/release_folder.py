@@ -14,6 +14,7 @@ import numpy as np
 from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations
+from formalsynth.custodian.fitted_intervals import table_intervals
 from formalsynth.custodian.intervals import SETS, Analysed, Way, analysed, largest
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Column, PublicSchema
@@ -106,7 +107,8 @@ def write(
     else:
         frames = synthetic_sets(schema, crossed, predictor, generator)
         uses = uses_predictors(schema, outcomes_of(schema, crossed, predictor))
-    facts = ReleaseFacts(crossing, declarations, uses, results)
+    table = table_intervals(crossing, declarations, predictor) if declarations.fitted and predictor is not None else None
+    facts = ReleaseFacts(crossing, declarations, uses, results, table)
     for name, frame in zip(facts.files, frames, strict=True):
         (folder / name).write_text(formatted(schema, frame), encoding="utf-8")
     for name, text in texts_of(facts).items():

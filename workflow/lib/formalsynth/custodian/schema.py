@@ -307,7 +307,6 @@ class PublicSchema(Model):
         return {name: column for name, column in self.columns.items() if column.release != "suppressed"}
 
 
-class Schema(PublicSchema):
 def _between(code: str, column: Column) -> bool:
     """Return True for a number between the bounds of a column of numbers."""
     try:
@@ -317,6 +316,7 @@ def _between(code: str, column: Column) -> bool:
     return column.lower is not None and column.upper is not None and column.lower <= number <= column.upper
 
 
+class Schema(PublicSchema):
     """Declarations of a file: its format, and what may be published."""
 
     file: str = Field(min_length=1, description="Path of the file, relative to the folder of the schema.")
@@ -337,19 +337,19 @@ def _between(code: str, column: Column) -> bool:
         for name, column in self.columns.items():
             for category in {"", *self.missing_in(name)} & set(column.categories or []):
                 raise ValueError(f"columns.{name}.categories has {category!r}, which is a missing value: see missing_values")
-        return self
             for code in self.missing_values if isinstance(self.missing_values, list) else []:
                 if _between(code, column):
                     raise ValueError(
                         f"missing_values has {code!r} for all columns, and it is between the bounds of columns.{name}: declare a "
                         "list for each column that has such codes, as in missing_values: { age: ['', '99'] }"
                     )
+        return self
 
-    @property
     def missing_in(self, name: str) -> list[str]:
         """Texts that mark a missing value of a column."""
         return self.missing_values if isinstance(self.missing_values, list) else self.missing_values.get(name, [""])
 
+    @property
     def public(self) -> PublicSchema:
         """The part that may be published, without suppressed columns, the file, and the number of rows if it is confidential."""
         kept = {name: getattr(self, name) for name in PublicSchema.model_fields}
@@ -475,6 +475,10 @@ class ReleaseConfig(Model):
     accept_refuted: bool = Field(
         False,
         description="Release a candidate although the audit found a larger epsilon than it claims; every text then states this.",
+    )
+    exact_family: bool = Field(
+        False,
+        description="Whether outcomes follow the family of a fit to noisy tables exactly, as its intervals assume.",
     )
     title: Line = Field(description="Name of the published data.")
     intended_use: Line = Field(description="Intended use of the data.")

@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
+from formalsynth.custodian.fitted_intervals import TableIntervals
 from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.intervals import Analysed, largest
 from formalsynth.custodian.metadata import CONTEXT, CSVW
@@ -41,6 +42,8 @@ class ReleaseFacts:
     """True if outcomes were drawn given the predictors."""
     results: Mapping[str, Analysed] = field(default_factory=dict)
     """Results of the declared analyses, by name, for sets from noisy tables."""
+    table: TableIntervals | None = None
+    """Intervals from the noisy table to which a family is fitted."""
 
     @property
     def name(self) -> str:
@@ -76,6 +79,11 @@ class ReleaseFacts:
     def contradicted(self) -> bool:
         """True if the noisy tables contradict the family, so there are no intervals."""
         return self.crossing.draws is not None and contradicted(self.crossing.draws.fit_p)
+
+    @property
+    def assumes_family(self) -> bool:
+        """True if intervals assume the family fitted to noisy tables: it is declared to be exact, and not contradicted."""
+        return self.declarations.fitted and self.config.exact_family and not self.contradicted
 
     @property
     def quantile(self) -> float:
@@ -161,7 +169,7 @@ def templates() -> Environment:
     )  # fmt: skip
     environment.filters |= {
         "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "total": "{:.12g}".format,
-        "six": "{:.6g}".format, "repr": repr,
+        "six": "{:.6g}".format, "two": lambda number: f"{float(f'{number:.2g}'):,g}", "repr": repr,
         "slug": _slug, "certainty": _certainty,
     }  # fmt: skip
     return environment
