@@ -127,6 +127,7 @@ bench: setup ## compare our fits with others', and measure the workflow's own co
 	@$(RUN) python bench/many.py --write
 	@$(RUN) OMP_NUM_THREADS=1 python bench/large.py --write
 	@$(RUN) python bench/spread.py
+	@$(RUN) OMP_NUM_THREADS=1 python bench/outside.py
 
 compare: setup ## check that the verdicts of a run at scale paper match those of the reference run
 	@$(RUN) python -m dev.reference --compare
