@@ -70,6 +70,15 @@ def test_snakemake_takes_every_option_of_a_profile(profile, repository, cmdstan,
     assert "This was a dry-run" in run.stdout
 
 
+def test_a_status_command_that_fails_ends_the_run_before_the_first_submission(slurm, repository, cmdstan, tmp_path, snakemake):
+    """The cluster has no accounting, so sacct always fails."""
+    folder, before = prepared(tmp_path / "work", repository, cmdstan, EVERY_KIND), jobs(slurm)
+    run = submit(snakemake, repository, slurm, folder, "slurm", "--slurm-status-command=sacct", "--", TARGETS[1])
+    assert run.returncode != 0
+    assert "sacct ends with exit code 1" in run.stdout and "give --slurm-status-command=squeue" in run.stdout
+    assert jobs(slurm) == before
+
+
 FAKES = {
     "sbatch": """id=$(($(cat {folder}/last 2> /dev/null || echo 0) + 1))
 echo $id | tee {folder}/last

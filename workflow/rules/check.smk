@@ -31,6 +31,7 @@ try:
     from formalsynth.runtime.files import check_filled, check_folder
     from formalsynth.runtime.locked import other_versions
     from formalsynth.runtime.private import private_folder
+    from formalsynth.runtime.slurm import NoStatusError, check_status, watch_status
     from formalsynth.runtime.sources import code_digest
     from formalsynth.stan.main import SOURCE as MAIN
 except ModuleNotFoundError as error:

@@ -224,6 +224,17 @@ def announcement():
     return JOBS.announcement(duration(), versions)
 
 
+def check_scheduler():
+    """On Slurm, try the status command before anything is submitted, and go on trying it."""
+    name = getattr(workflow.executor_settings, "status_command", None)
+    if name and not workflow.local_exec:
+        try:
+            check_status(name)
+        except NoStatusError as error:
+            raise WorkflowError(str(error))
+        watch_status(name)
+
+
 def last_lines():
     """Return the last lines of a run: failed replicates, what could not be made, and what must stay with its owner."""
     made = {str(path) for job in workflow.dag.jobs for path in job.output}
