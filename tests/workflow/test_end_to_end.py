@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from formalsynth.core.model import DATA
 from formalsynth.plan.load import read_plan
-from formalsynth.report.provenance import commit
+from formalsynth.runtime.commit import commit
 from html_pages import assert_links_resolve, pages
 from runs import (
     FIGURES,
