@@ -93,6 +93,31 @@ def test_claims_that_settings_were_chosen_by_are_not_counted(plan):
     assert kinds["reweight-poisson-loss"] == kinds["reweight-mixtures-loss"] == "by construction"
 
 
+OURS = {
+    "zcdp-sets-are-one-set-bayes",  # the footnote is about plug-in data sets
+    *("reweight-lw-compressed", "reweight-cw-compressed"),  # no measure is named
+    *("range-contraction-truncated", "range-contraction-truncated-narrow"),  # no rate is claimed
+    *(f"censor-{statistic}-w-{epsilon}" for statistic in ("median", "q15", "q90") for epsilon in (4, 3)),  # "a similar story"
+    *(f"censor-{statistic}-{name}" for statistic in ("q15", "q90") for name in ("w", "weighted")),
+}
+"""Claims whose tested form is ours."""
+
+
+def test_claims_in_a_form_of_ours_are_not_counted(plan):
+    claims = {claim.id: claim for paper in plan.papers.values() for claim in paper.claims}
+    assert {claims[id].kind for id in OURS} == {"ours"}
+    assert "zcdp-post-processing-mostly-larger" not in claims  # a share of an arbitrary grid; its break-even is a claim
+
+
+def test_an_upper_rate_is_tested_from_one_side(plan):
+    """A contraction faster than O(n^-1/2) agrees with it."""
+    claims = [
+        claim for paper in plan.papers.values() for claim in paper.claims if claim.kind == "test" and claim.test.kind == "trend"
+    ]
+    assert len(claims) >= 7
+    assert {claim.test.low for claim in claims} == {None}
+
+
 def test_no_claim_on_drawn_or_stand_in_records_counts_as_reproduced(plan, ledger):
     on_salaries = [
         claim.id

@@ -6,6 +6,8 @@ from formalsynth.core.job import ArmChoice, ScenarioKey, StudyJob
 from formalsynth.core.streams import Address
 from formalsynth.families.beta import BetaFamily
 from formalsynth.papers.censor_audit import study_densities  # noqa: F401  (registers the study)
+from formalsynth.show.painter import PAINTERS
+from formalsynth.show.tidy import figure_table
 from formalsynth.steps.study import run_study
 from scipy.stats import beta
 
@@ -98,3 +100,14 @@ def test_the_posterior_is_near_the_moments_of_the_sample(outcome):
     assert plain["phi_mean"] == pytest.approx(x.mean(), abs=0.03)
     assert plain["beta2_mean"] == pytest.approx(2, abs=0.8)
     assert outcome.rows.set_index("synthesizer").loc["prior", "beta2_mean"] == pytest.approx(0.15)
+
+
+def test_each_part_of_figure_1_has_the_curves_of_its_own_column(outcome, plan_of):
+    """Without the column, both parts would show the curves of both parameters."""
+    PAINTERS.find()
+    names = {"prior": "exact_prior", "plain": "exact_posterior", "censored": "exact_censored_1.6"}
+    rows, details = (table.assign(synthesizer=table["synthesizer"].map(names)) for table in (outcome.rows, outcome.details))
+    tidy = figure_table(plan_of("censor").papers["censor"].figure("1", "paper"), [rows, details])
+    for part, column in (("a", "beta2_mean"), ("b", "phi_mean")):
+        drawn = tidy.loc[(tidy["part"] == part) & tidy["x"].notna(), "x"]
+        assert drawn.tolist() == details.loc[details["column"] == column, "x"].tolist()
