@@ -80,3 +80,18 @@ def test_nodes_of_gamma_outcomes_give_the_probabilities_of_the_bins_with_open_en
     edges = np.exp(outcome.edges)
     edges[[0, -1]] = 0, np.inf
     np.testing.assert_allclose(shares / shares.sum(), np.diff(stats.gamma(shape, scale=mean / shape).cdf(edges)), atol=2e-4)
+
+
+@pytest.mark.parametrize("declared", [(0.0, 4.0, 4, False), (0.1, 50.0, 40, True)])
+def test_bins_do_not_depend_on_the_layout_of_an_array_in_memory(declared):
+    """NumPy's logarithm differs in the last bit between layouts, which must not move a value to another bin."""
+    bins = Bins(*declared)
+    edges = np.exp(bins.edges) if bins.log else bins.edges
+    near = np.concatenate([np.nextafter(edges, end) for end in (-np.inf, np.inf)])
+    values = np.concatenate([np.random.default_rng(1).lognormal(size=20_000), *([edges, near] * 50)])
+    table = np.zeros((len(values), 3))
+    table[:, 1] = values
+    layouts = [table[:, 1], np.repeat(values, 2)[::2], values[::-1].copy()[::-1], np.asfortranarray(table)[:, 1]]
+    for layout in layouts:
+        assert (layout == values).all()
+        assert (bins.of(layout) == bins.of(values)).all()

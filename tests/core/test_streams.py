@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from formalsynth.core import streams
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import OWN, STAGES, Address, parameter_words
 from hypothesis import example, given
@@ -112,3 +113,17 @@ def test_ordinary_values_have_words_in_millionths():
     assert parameter_words(7, {"a": 0.4, "b": 1.8, "c": -2, "d": 0.0498, "e": 8103.0})[1:] == (
         400_000, 1_800_000, 2**63 - 2_000_000, 49_800, 8_103_000_000,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("stages", [{"new": STAGES["data"]}, {"data": 99}, {"new": 98, "newer": 98}])
+def test_two_stages_never_share_a_name_or_a_number(monkeypatch, stages):
+    monkeypatch.setattr(streams, "STAGES", dict(STAGES))
+    with pytest.raises(ValueError, match="the name or the number is already used"):
+        streams.add_stages(stages)
+
+
+def test_a_stage_may_be_added_twice(monkeypatch):
+    monkeypatch.setattr(streams, "STAGES", dict(STAGES))
+    for _ in range(2):
+        streams.add_stages({"new": 99})
+    assert streams.STAGES == STAGES | {"new": 99}

@@ -327,3 +327,20 @@ def test_a_family_of_the_users_own_is_known_with_a_scenario_to_try_it_on(read, t
     plan = read(changed(STUDY, scenarios={"groups": counts}), code=code)
     tried = {part: jobs.scenario.id for part, jobs in Jobs(plan, tmp_path).tried.items()}
     assert tried["family", "my_counts"] == "groups_n50"
+
+
+def test_a_list_in_the_settings_of_a_study_reaches_its_jobs(read):
+    settings = {"breast_cancer": {"study": {"settings": {"strengths": [4.0]}}}}
+    plan = read({"extends": "reps", "scenarios": settings})
+    (scenario,) = plan.papers["mine"].of("breast_cancer")
+    assert scenario.study_job("0000").settings["settings"] == {"strengths": [4.0]}
+
+
+def test_a_family_without_its_stan_program_is_reported_with_the_programs_there_are(read):
+    code = CODE + (
+        "\nfrom formalsynth.core.family import FAMILIES\nfrom formalsynth.families.poisson import PoissonFamily\n\n"
+        'FAMILIES.add("my_counts", PoissonFamily(program="none"), __name__)\n'
+    )
+    counts = {"family": "my_counts", "population": {"name": "poisson", "mu": 4}}
+    reason = refusal(read, changed(STUDY, scenarios={"groups": counts}), code=code)
+    assert "mine.yaml: scenarios.groups: Stan program of my_counts: given 'none'; allowed: beta, " in reason

@@ -4,32 +4,33 @@ import shutil
 
 import pytest
 
-MODULE = """
-configfile: "my.yaml"
 
-module formalsynth:
-    snakefile: "{workflow}"
-    config: config
-    prefix: "synthetic"
-
-use rule * from formalsynth as formalsynth_*
-
-rule mine:
-    default_target: True
-    input: "synthetic/figures/smoke/zcdp/fig02.png"
-"""
+@pytest.fixture
+def example(tmp_path, repository):
+    """The example of a module, in a folder of its own."""
+    folder = repository / "examples" / "module"
+    text = (folder / "Snakefile").read_text(encoding="utf-8").replace("../../workflow", str(repository / "workflow"))
+    (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
+    shutil.copy(folder / "my.yaml", tmp_path)
+    return tmp_path
 
 
 @pytest.mark.workflow
-def test_a_module_with_a_prefix_makes_figures_below_it(tmp_path, repository, snakemake):
-    """Its papers are those that come with the workflow, and its results stand below the prefix alone."""
-    (tmp_path / "Snakefile").write_text(MODULE.format(workflow=repository / "workflow" / "Snakefile"))
-    config = (repository / "config" / "config.yaml").read_text(encoding="utf-8").replace("\nscale: paper", "\nscale: smoke")
-    (tmp_path / "my.yaml").write_text(config, encoding="utf-8")
-    run = snakemake(tmp_path, "--cores", 2, snakefile=tmp_path / "Snakefile")
+def test_the_example_of_a_module_makes_figures_below_its_prefix(example, snakemake):
+    """Its papers are those that come with the workflow, and its results are below the prefix alone."""
+    run = snakemake(example, "--cores", 2, snakefile=example / "Snakefile")
     assert run.returncode == 0, run.stdout[-3000:]
-    assert (tmp_path / "synthetic" / "figures" / "smoke" / "zcdp" / "fig02.png").stat().st_size > 1000
-    assert not {"results", "figures", "logs", "benchmarks", "config"} & {path.name for path in tmp_path.iterdir()}
+    assert (example / "synthetic" / "figures" / "smoke" / "zcdp" / "fig02.png").stat().st_size > 1000
+    assert not {"results", "figures", "logs", "benchmarks", "config"} & {path.name for path in example.iterdir()}
+
+
+@pytest.mark.workflow
+def test_a_wrong_key_of_a_module_is_reported_with_its_file(example, snakemake):
+    with open(example / "my.yaml", "a", encoding="utf-8") as file:
+        file.write("batch_size: none\n")
+    run = snakemake(example, "--dry-run", "--cores", 2, snakefile=example / "Snakefile")
+    assert run.returncode == 1
+    assert "my.yaml: batch_size: given 'none'" in run.stdout
 
 
 @pytest.fixture

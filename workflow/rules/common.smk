@@ -5,13 +5,20 @@ import shlex
 import sys
 from pathlib import Path
 
+from snakemake.utils import update_config
+
 # Snakemake inserts the path of its Python into shell commands unquoted, including spaces (snakemake#2645).
 if Path(sys.executable).exists():
     sys.executable = shlex.quote(sys.executable)
 
 # Only the study is run, unless the command line, or the workflow that includes this one as a module, also names papers.
 NAMED = workflow.config_settings.overwrite_config if not workflow.modifier.skip_configfile else config
-CHOSEN = config if "papers" in NAMED or not config.get("study") else {**config, "papers": []}
+# As a module, the workflow reads no config file: keys that its config leaves out are those of the config that comes with it.
+MODULE = workflow.modifier.skip_configfile
+GIVEN = load_yaml(HOME / "config" / "config.yaml") if MODULE else {}
+update_config(GIVEN, config)
+CHOSEN = GIVEN if "papers" in NAMED or not config.get("study") else {**GIVEN, "papers": []}
+CONFIG_FILE = Path(workflow.configfiles[0]) if MODULE and workflow.configfiles else CONFIG / "config.yaml"
 
 
 def close_logs():
@@ -27,9 +34,9 @@ if config.get("study"):
     close_logs()  # errors in its file are counted while the plan is read
 
 try:
-    PLAN = read_plan(CHOSEN, CONFIG, workflow.config_settings.overwrite_config)
+    PLAN = read_plan(CHOSEN, CONFIG, workflow.config_settings.overwrite_config, CONFIG_FILE)
 except ConfigError as error:
-    raise WorkflowError(blame_command_line(str(error), CONFIG / "config.yaml", workflow.config_settings.config or ()))
+    raise WorkflowError(blame_command_line(str(error), CONFIG_FILE, workflow.config_settings.config or ()))
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
 

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.streams import number_of
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.errata import ErrataConfig, Erratum
@@ -60,19 +62,20 @@ def plan_of(folder: Path, **replaced: object) -> Plan:
     return read_plan({**load_yaml(folder / "config.yaml"), **replaced}, folder)
 
 
-def read_plan(config: Mapping[str, object], folder: Path, command_line: Collection[str] = ()) -> Plan:
+def read_plan(config: Mapping[str, object], folder: Path, command_line: Collection[str] = (), file: Path | None = None) -> Plan:
     """Validate the run's config and the papers that it names, and spell them out.
 
     Args:
         config: contents of ``config/config.yaml``, after overrides from the command line.
         folder: the config folder.
         command_line: keys of the config that were given on the command line.
+        file: the file that contains the config; by default, the one in the config folder.
 
     Raises:
         ConfigError: with a line for each thing that cannot be used.
     """
     find_all()
-    file = folder / "config.yaml"
+    file = file or folder / "config.yaml"
     run = validated(RunConfig, config, file).overridden(command_line)
     _check_run(run, file)
     studies = _read_studies(run, folder)
@@ -91,6 +94,7 @@ def read_plan(config: Mapping[str, object], folder: Path, command_line: Collecti
             papers[study.key], absent = _read_own(study, run, folder, errata)
             skipped += absent
     problems.report()
+    _check_programs(papers)
     _check_drawing(papers, file)
     _check_ids(papers, {study.key for study in studies if study.extends})
     return Plan(run, papers, skipped, _of_papers(errata, papers))
@@ -156,6 +160,24 @@ def _check_run(run: RunConfig, file: Path) -> None:
     with problems.catch():
         if os.path.lexists(run.data_folder) and not is_folder(run.data_folder):
             raise refusal(file, "data_folder", run.data_folder, ["a folder"])
+    problems.report()
+
+
+def _check_programs(papers: Mapping[str, Paper]) -> None:
+    """Check that the Stan program of each family and mechanism exists."""
+    problems, folder = Problems(), REPOSITORY / "stan"
+    for paper in papers.values():
+        for scenario in paper.scenarios.values():
+            own = (
+                scenario.family
+                and is_own(FAMILIES.module(scenario.family))
+                and FAMILIES.module(scenario.family).endswith(".stan")
+            )
+            for name in filter(None, (*([] if own else [scenario.program]), *scenario.public_programs)):
+                with problems.catch():
+                    if not (folder / f"{name}.stan").is_file():
+                        key = f"scenarios.{scenario.name}: Stan program of {scenario.family}"
+                        raise refusal(paper.files[0], key, name, sorted(path.stem for path in folder.glob("*.stan")))
     problems.report()
 
 

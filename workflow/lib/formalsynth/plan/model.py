@@ -178,7 +178,7 @@ class Choice(Model):
 
     def as_given(self) -> Settings:
         """Return its parameters as given."""
-        return self.model_dump(exclude={"name"}, exclude_unset=True)
+        return self.model_dump(mode="json", exclude={"name"}, exclude_unset=True)
 
 
 class FileChoice(Model):
