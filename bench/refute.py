@@ -79,7 +79,12 @@ class Outcomes:
         verdict = "no interval" if given <= 0.05 * runs else "covers" if coverage >= ENOUGH - spread else "refuted"
         squares = [float(np.mean(np.square(errors))) if errors else math.nan for errors in (self.private, self.usual)]
         shown = "" if verdict == "no interval" else f"{coverage:.2f}"
-        return [f"{given / runs:.0%}".replace("%", " %"), shown, f"{math.sqrt(squares[0] / squares[1]):.2g}", verdict]
+        return [
+            f"{given / runs:.0%}".replace("%", " %"),
+            shown,
+            f"{float(f'{math.sqrt(squares[0] / squares[1]):.2g}'):g}",
+            verdict,
+        ]
 
 
 def release(attempt: Population, records: Records, number: int) -> PrivateFit:

@@ -25,12 +25,15 @@ from dev.markdown import markdown_rows
 DOCUMENTS = ("README.md", "docs/*.md", "docs/proofs/*.md")
 """Documents whose parts are filled."""
 CHECKED = (
+    "docs/ATTEMPTS.md",
     "docs/AUDIT.md",
     "docs/COMPETITORS.md",
     "docs/CONTRACTION.md",
     "docs/COST.md",
     "docs/INTERVALS.md",
     "README.md",
+    "docs/OWN_STUDY.md",
+    "docs/PERFORMANCE.md",
     "docs/WHAT_YOU_SIGN.md",
     "docs/proofs/*.md",
 )
