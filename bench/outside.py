@@ -319,6 +319,11 @@ def significant(rows: pd.DataFrame) -> pd.DataFrame:
     return ordered.iloc[: int(steps.argmin()) if not steps.all() else len(ordered)]
 
 
+def percent(rows: pd.DataFrame) -> str:
+    """Share of data sets with an interval."""
+    return f"{100 * rows.given.sum() / rows.sets.sum():.0f} %"
+
+
 def by_population(rows: pd.DataFrame) -> pd.DataFrame:
     """Smallest coverage by population and quantity, with the share given."""
     low = significant(rows)
@@ -328,7 +333,7 @@ def by_population(rows: pd.DataFrame) -> pd.DataFrame:
         given = part[part.given > 0]
         least = f"{(given.covered / given.given).min():.2f}" if len(given) else ""
         bold = f"**{least}**" if (population, quantity) in low_cells else least
-        share = f"{part.given.sum() / part.sets.sum():.0%}"
+        share = percent(part)
         cells.setdefault(str(population), {"population": str(population)})[str(quantity)] = (
             f"{bold} ({share})" if least else "none"
         )
@@ -346,7 +351,7 @@ def by_size(rows: pd.DataFrame) -> pd.DataFrame:
         too_low = int(((low.rule == rule) & (low.n == n) & (low.epsilon == epsilon) & ~low.fits).sum())
         lines.append({
             "rule": rule, "data sets": part.sets.min(), "n": n, "ε": f"{epsilon:g}",
-            "given": f"{part.given.sum() / part.sets.sum():.0%}",
+            "given": percent(part),
             "smallest coverage": f"{coverage.min():.2f}", "mean coverage": f"{coverage.mean():.2f}",
             "significantly below 0.90": f"{too_low} of {len(coverage)}",
         })  # fmt: skip

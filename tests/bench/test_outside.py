@@ -32,8 +32,8 @@ def test_tables_show_the_smallest_coverage_and_what_is_too_low(outside):
     rows = pd.concat([rows_of(100, 285), rows_of(294, 0).assign(n=400, given=[300, 0])])
     by_population = outside.by_population(rows)
     assert by_population.to_dict("records") == [
-        {"population": "p0", "mean": "**0.33** (100%)"},
-        {"population": "p1", "mean": "0.95 (50%)"},
+        {"population": "p0", "mean": "**0.33** (100 %)"},
+        {"population": "p1", "mean": "0.95 (50 %)"},
     ]
     sizes = outside.by_size(rows)
     assert sizes["significantly below 0.90"].tolist() == ["1 of 2", "0 of 1"]
