@@ -6,15 +6,17 @@ Processor seconds come from the account at the end of each job's log, memory fro
 
 import argparse
 import csv
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from formalsynth.runtime.logs import ACCOUNT
 from page import table, write_table
-from schedule import SECONDS
 
-OF_PAPERS = ("run_batch", "run_study", "collect_batches", "collect_study", "judge_claims", "show")
+SECONDS = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")
+OF_PAPERS = ("simulate", "fit", "measure", "audit", "study", "collect", "collect_study", "judge", "plot", "tabulate")
 """Rules whose logs are in one folder per paper, inside the folder of the rule."""
 OURS = "cost"
 """Key of our own study."""

@@ -60,7 +60,7 @@ def run(copy: Path, name: str, contents: dict[str, Any]) -> tuple[float, float]:
     scenario: dict[str, Any] = contents["scenarios"]["many"]
     target = f"results/paper/{name}/many_n{scenario['n']}/replicates.csv"
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--config", f"study={name}.yaml"]
-    for options in (["--until", "compile_program"], []):
+    for options in (["--until", "compile"], []):
         log = copy / "output"
         with log.open("w") as output:
             started = subprocess.Popen([*command, *options, "--", target], cwd=copy, stdout=output, stderr=subprocess.STDOUT)

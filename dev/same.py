@@ -15,8 +15,8 @@ from pathlib import Path
 
 TIMES = {"seconds"}
 """Columns that differ from run to run."""
-LEFT_OUT = {"batches", "report"}
-"""Folders with parts or copies of other files."""
+LEFT_OUT = ("seeds", "report")
+"""Beginnings of folders with parts or copies of other files."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +53,7 @@ def tables(folder: Path, scale: str, papers: Sequence[str] = ()) -> list[Path]:
     tops = [top / scale for top in (Path("results"), Path("figures"))]
     places = [top / paper for top in tops for paper in papers] if papers else tops
     paths = (path.relative_to(folder) for place in places for path in sorted((folder / place).rglob("*.csv")))
-    return [path for path in paths if not LEFT_OUT & set(path.parts)]
+    return [path for path in paths if not any(part.startswith(LEFT_OUT) for part in path.parts)]
 
 
 def difference(before: Path, after: Path) -> str:

@@ -1,17 +1,19 @@
 """A small study for the tests of the steps, from config to measured batches, as the workflow runs it."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import yaml
 from formalsynth.core.job import SamplerSettings
+from formalsynth.core.registry import load
 from formalsynth.core.rows import audit_table
-from formalsynth.engine.chain import children_of
 from formalsynth.plan.load import read_plan
 from formalsynth.stan.fit import Fit
-from formalsynth.steps.batch import Fitted
+from formalsynth.steps.data import DataBatch
 from formalsynth.steps.fit import fit_batch
 from formalsynth.steps.measure import measure_batch
 from formalsynth.steps.simulate import simulate_batch
-from formalsynth.steps.tables import replicates_table, sample_parts, sample_tables
+from formalsynth.steps.tables import SAMPLE_TABLES, replicates_table, sample_tables
 from oracles import PRIORS, Posterior
 
 ROOT = 7
@@ -91,30 +93,42 @@ def as_passed(job):
     return type(job).of(job.plain())
 
 
-def run_batch(scenario, replicates, executable=None, sample=0, everyone=True):
+@dataclass
+class Batch:
+    """A measured batch: its data, and the fits, rows and parts of the single sample of each synthesizer."""
+
+    data: DataBatch
+    fits: dict
+    rows: dict
+    sample: dict
+
+
+def run_batch(scenario, replicates, executables=None, sample=0):
     """Simulate, fit and measure a batch; each job gets what it would get from the workflow, and no more.
 
-    With ``everyone`` the record-level arrays of all synthesizers are kept, not just of those that others build on.
+    ``executables`` is the compiled program of all synthesizers, or of each.
     """
-    job = scenario.simulate_job("0000").model_copy(update={"replicates": tuple(replicates)})
-    data = simulate_batch(as_passed(job))
-    fitted, rows, chain = {}, {}, list(scenario.synthesizers.values())
-    for id in scenario.fits_in_turn():
-        fit_job, measure_job = as_passed(scenario.fit_job(id, SETTINGS)), as_passed(scenario.measure_job(id))
-        parents = tuple(member.id for member in measure_job.members) if everyone else measure_job.parents
-        measure_job = measure_job.model_copy(update={"parents": parents, "sample": sample})
-        fit = fit_batch(fit_job, data, {parent: fitted[parent] for parent in fit_job.fits.values()}, executable)
-        parents = {parent: fitted[parent] for parent in measure_job.fits.values()}
-        rows[id], measured = measure_batch(measure_job, data, fit, parents)
-        fitted[id] = Fitted(fit, measured, children_of(id, chain))
-    return data, fitted, rows
+    job = scenario.simulate_job("0000-0000").model_copy(update={"replicates": tuple(replicates)})
+    batch = Batch(simulate_batch(as_passed(job)), {}, {}, {})
+    for id, synthesizer in scenario.synthesizers.items():
+        job = as_passed(scenario.fit_job(id, SETTINGS))
+        parents = {parent: batch.fits[parent] for parent in synthesizer.parents}
+        shared = batch.fits[synthesizer.fit] if synthesizer.fit != id else None
+        executable = executables[id] if isinstance(executables, dict) else executables
+        load(job.modules)
+        batch.fits[id] = fit_batch(job, batch.data, parents, shared, executable)
+        job = as_passed(scenario.measure_job(id)).model_copy(update={"sample": sample})
+        batch.rows[id], batch.sample[id] = measure_batch(job, batch.data, batch.fits[id])
+    return batch
 
 
-def collected(scenario, data, fitted, rows):
+def collected(scenario, batch, audit=None):
     """Every collected table of a scenario of one batch, by name."""
-    job = as_passed(scenario.tables_job())
-    parts = {id: part for fit, result in fitted.items() for id, part in sample_parts(job, fit, data, result).items()}
-    return sample_tables(job, data, parts) | {"replicates": replicates_table(job, data, list(rows.values()), audit_table([]))}
+    job = as_passed(scenario.collect_job())
+    audit = audit_table([]) if audit is None else audit
+    parts = {name: [part[name] for part in batch.sample.values() if name in part] for name in SAMPLE_TABLES}
+    rows = replicates_table(job, [batch.data], list(batch.rows.values()), audit)
+    return sample_tables(job, batch.data, parts) | {"replicates": rows, "audit": audit}
 
 
 __all__ = ["PRIORS", "ROOT", "SETTINGS", "as_passed", "collected", "exact_sample", "run_batch", "small_paper"]

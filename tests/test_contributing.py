@@ -151,7 +151,7 @@ def test_the_paper_goes_from_config_to_figure(plan, tmp_path, monkeypatch):
     assert list(paper.scenarios) == ["simulated_n100", "counter"]
     tables = {}
     for id, scenario in paper.scenarios.items():
-        tables[id] = collected(scenario, *run_batch(scenario, range(scenario.replicates)))["replicates"]
+        tables[id] = collected(scenario, run_batch(scenario, range(scenario.replicates)))["replicates"]
         fits = tables[id][tables[id]["synthesizer"] != "Data"]
         assert (fits["status"] == "ok").all()
         assert len(fits) == 2 * scenario.replicates

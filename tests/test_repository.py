@@ -236,12 +236,6 @@ def is_result(token):
     return token in ("{synthesizer}", "fig.csv") or f"/{token}" in rules
 
 
-def test_readme_tells_the_same_times_as_make():
-    for scale, about in re.findall(r"^ABOUT_(\w+) := (.+)$", MAKEFILE, re.M):
-        assert scale in CONFIG["scales"]
-        assert f"about {about}" in README.replace("\n", " "), f"README on the time of scale {scale}"
-
-
 def test_readme_has_a_row_for_each_paper():
     assert set(re.findall(r"^\| `(\w+)` \| ", README, re.M)) >= set(CONFIG["papers"])
 

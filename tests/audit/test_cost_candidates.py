@@ -24,10 +24,10 @@ FINEST = [
 def test_the_worst_candidate_is_close_to_the_worst_of_a_finer_grid(plan_of, name, id, finest):
     plan = plan_of("cost")
     scenario = next(entry for entry in plan.papers["cost"].scenarios.values() if entry.name == name)
-    job = scenario.batch_job("0000", plan.config.sampler)
-    load(job.modules)
-    settings, family = job.audit, FAMILIES[job.audit.family]
-    records = simulate_batch(job.simulate.model_copy(update={"replicates": (0,)})).records(0)
+    settings, simulate = scenario.audit_job("0000-0000", plan.config.sampler), scenario.simulate_job("0000-0000")
+    load([*settings.modules, *simulate.modules])
+    family = FAMILIES[settings.family]
+    records = simulate_batch(simulate).records(0)
     universe = joined(records, additions(records, np.array(settings.outcomes)))
     replay = Replay(family, settings.priors, universe, settings.synthesizers, Address.of(settings.key, 0), settings.draws)
     base = replay.run(np.arange(len(records)), only=[id])[id]

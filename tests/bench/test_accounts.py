@@ -5,11 +5,11 @@ from importlib import import_module
 import pytest
 
 LOGS = {
-    "run_batch/range/a/0000.log": (0.25, 6.0, 2.0),
-    "run_study/cost/b/0000.log": (0.25, 3.0, 0.0),
-    "show/range/fig01.log": (0.5, 1.0, 0.0),
-    "judge_claims/range.log": (1.0, 0.0, 0.0),
-    "compile_program/beta.log": (0.1, 0.2, 30.0),
+    "fit/range/a/seeds0000-0099/x.log": (0.25, 6.0, 2.0),
+    "study/cost/b/seeds0000-0099.log": (0.25, 3.0, 0.0),
+    "plot/range/fig01.log": (0.5, 1.0, 0.0),
+    "judge/range.log": (1.0, 0.0, 0.0),
+    "compile/beta.log": (0.1, 0.2, 30.0),
     "write_report.log": (0.25, 1.5, 0.0),
 }
 
@@ -26,7 +26,7 @@ def test_the_seconds_of_a_paper_are_those_of_its_jobs(bench, tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"a word\nprocessor seconds: start {start}, job {job}, programs {programs}\n")
-    (tmp_path / "write_ledger.log").write_text("killed before its account\n")
+    (tmp_path / "join_verdicts.log").write_text("killed before its account\n")
     given = bench.accounts(tmp_path)
     assert given == {"range": (1.75, 7.0, 2.0), "cost": (0.25, 3.0, 0.0), "": (0.35, 1.7, 30.0)}
     assert ["`range`", "11", "2"] in bench.by_paper(given)
@@ -34,7 +34,7 @@ def test_the_seconds_of_a_paper_are_those_of_its_jobs(bench, tmp_path):
 
 
 def test_the_largest_memory_of_a_rule_is_that_of_its_jobs(bench, tmp_path):
-    for name, size in {"show/a.tsv": "90.5", "show/b/c.tsv": "120.25", "run_batch/d.tsv": "NA", "run_batch/e.tsv": "80"}.items():
+    for name, size in {"plot/a.tsv": "90.5", "plot/b/c.tsv": "120.25", "fit/d.tsv": "NA", "fit/e.tsv": "80"}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"s\tmax_rss\n1.0\t{size}\n")
-    assert bench.memory(tmp_path) == {"show": 120.25, "run_batch": 80.0}
+    assert bench.memory(tmp_path) == {"plot": 120.25, "fit": 80.0}

@@ -17,7 +17,7 @@ SHARES = {"low": 0.001, "high": 0.999}
 def job_of(plan_of):
     """Input of the audit of the simulation, and the warnings of the plan."""
 
-    def job_of(batch="0000", scale="paper", **changes):
+    def job_of(batch="0000-0014", scale="paper", **changes):
         plan = plan_of("range", scale, **{"scenarios.simulation.audit": AUDIT | changes, "scenarios.simulation.batch_size": 15})
         scenario = next(scenario for scenario in plan.papers["range"].scenarios.values() if scenario.name == "simulation")
         return scenario.audit_job(batch, plan.config.sampler), plan.warnings
@@ -33,12 +33,12 @@ def test_the_plan_finds_the_exact_posteriors_that_the_audit_registers():
 def test_the_first_data_sets_are_audited_with_every_synthesizer_and_what_it_is_built_on(job_of):
     job, warnings = job_of()
     assert job.replicates == tuple(range(15))
-    assert job_of("0001")[0].replicates == tuple(range(15, 20))
-    assert job_of("0002")[0] is None
+    assert job_of("0015-0029")[0].replicates == tuple(range(15, 20))
+    assert job_of("0030-0044")[0] is None
     assert job.outcomes == pytest.approx((0.01, 1, 100, 10000))
     assert job.predictors == ((-2, 6),)
     assert job.audited == tuple(synthesizer.id for synthesizer in job.synthesizers)
-    assert {"formalsynth.steps.audit", "formalsynth.audit.exact_linear"} <= set(job.modules)
+    assert "formalsynth.audit.exact_linear" in job.modules
     assert warnings == []
 
 
@@ -127,7 +127,7 @@ def gamma(plan_of, **changes):
     changed = {"scenarios.simulation.audit": audit, "scenarios.simulation.family": "gamma_regression"}
     plan = plan_of("range", "smoke", **changed)
     scenario = next(scenario for scenario in plan.papers["range"].scenarios.values() if scenario.name == "simulation")
-    return scenario.audit_job("0000", plan.config.sampler), plan.config.sampler
+    return scenario.audit_job("0000-0000", plan.config.sampler), plan.config.sampler
 
 
 def test_an_audit_without_exact_posteriors_gets_the_sampler(plan_of):

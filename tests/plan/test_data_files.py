@@ -138,7 +138,7 @@ def test_a_study_refuses_a_file_that_is_not_the_one_of_the_plan(with_data, tmp_p
     content = b"A11 6\n"
     entry = replace(files.FILES["german_credit"], sha256=hashlib.sha256(content).hexdigest())
     monkeypatch.setitem(files.FILES._entries, "german_credit", entry)
-    job = with_data("reps", german=content).papers["reps"].of("german")[0].study_job("0000")
+    job = with_data("reps", german=content).papers["reps"].of("german")[0].study_job("0000-0000")
     assert job.plain()["files"] == {"german_credit": entry.sha256}
     (tmp_path / NAMES["german"]).write_bytes(b"A11 7\n")
     with pytest.raises(DataError, match=r"german\.data: sha256 \w+, but sha256 "):
@@ -154,7 +154,7 @@ def test_a_file_is_hashed_once_for_a_plan(with_data, monkeypatch):
 
 
 def salary_job(plan):
-    return plan.papers["censor"].of("salary")[0].simulate_job("0000")
+    return plan.papers["censor"].of("salary")[0].simulate_job("0000-0000")
 
 
 def test_absent_data_skip_the_scenario_and_say_so(with_data, tmp_path, monkeypatch):

@@ -174,20 +174,16 @@ def check_jobs(scenario, config):
         {(synthesizer.mechanism, *sorted(synthesizer.parameters.items())) for synthesizer in scenario.synthesizers.values()}
     )
     if scenario.study:
-        job = received(scenario.study_job("0000")).model_copy(update={"replicates": (0,)})
+        job = received(scenario.study_job("0000-0000")).model_copy(update={"replicates": (0,)})
         if scenario.study.name in QUICK and scenario.n < LARGEST:
             assert len(run_study(job).rows)
         return
-    assert received(scenario.tables_job()) == scenario.tables_job()
-    job = received(scenario.batch_job("0000", config.sampler))
-    assert sorted(fit.synthesizer.id for fit in job.fits) == sorted(scenario.fits())
-    done = set()
-    for fit, measure in zip(job.fits, job.measures, strict=True):
-        assert measure.members[0].id == fit.synthesizer.id
-        assert {*fit.fits.values(), *measure.fits.values()} <= done
-        done.add(fit.synthesizer.id)
+    assert received(scenario.collect_job()) == scenario.collect_job()
+    for id in scenario.synthesizers:
+        assert received(scenario.fit_job(id, config.sampler)).synthesizer.id == id
+        assert received(scenario.measure_job(id)).synthesizer == id
     if scenario.n < LARGEST:
-        job = received(scenario.simulate_job("0000")).model_copy(update={"replicates": (0,)})
+        job = received(scenario.simulate_job("0000-0000")).model_copy(update={"replicates": (0,)})
         with np.errstate(all="ignore"):
             assert len(simulate_batch(job).x[0]) == scenario.n
 

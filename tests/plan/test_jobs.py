@@ -12,17 +12,18 @@ import pytest
 import yaml
 from formalsynth.core import data_files
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import Simulated, specification
+from formalsynth.core.job import FitJob, Simulated
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.study import STUDIES
-from formalsynth.plan import jobs as plan_jobs
 from formalsynth.plan.jobs import Jobs
 from formalsynth.plan.load import read_plan
-from formalsynth.runtime.sources import code_digest, sources
+from formalsynth.plan.paper import figure_file
 
 PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 PLAIN = (str, int, float, bool, type(None))
-FITS = ["Unweighted", "Weighted", "averaged_0.4_1.8", "averaged_0.6_1.2", "Weighted_solved"]
+SYNTHESIZERS = [
+    "Unweighted", "Weighted", "averaged_0.4_1.8", "averaged_0.6_1.2", "truncated_0.4_1.8", "truncated_0.6_1.2", "Weighted_solved",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -62,10 +63,10 @@ def jobs_of(plan, name):
     (paper,) = plan.papers.values()
     scenario = paper.of(name)[0]
     if scenario.study:
-        return {"study": scenario.study_job("0000")}
-    jobs = {"tables": scenario.tables_job(), "simulate": scenario.simulate_job("0000")}
-    jobs |= {f"fit {id}": scenario.fit_job(id, plan.config.sampler) for id in scenario.fits()}
-    return jobs | {f"measure {id}": scenario.measure_job(id) for id in scenario.fits()}
+        return {"study": scenario.study_job(scenario.batches()[0])}
+    jobs = {"collect": scenario.collect_job(), "simulate": scenario.simulate_job(scenario.batches()[0])}
+    jobs |= {f"fit {id}": scenario.fit_job(id, plan.config.sampler) for id in scenario.synthesizers}
+    return jobs | {f"measure {id}": scenario.measure_job(id) for id in scenario.synthesizers}
 
 
 def changed(before, after):
@@ -78,9 +79,11 @@ def both(*ids):
     return {f"{step} {id}" for step in ("fit", "measure") for id in ids}
 
 
-EVERY_FIT = {f"fit {id}" for id in FITS}
-EVERY_MEASURE = {f"measure {id}" for id in FITS}
-EVERYTHING = {"simulate", "tables"} | EVERY_FIT | EVERY_MEASURE
+MEASURED_WITH_WEIGHTED = {f"measure {id}" for id in ("Weighted", "truncated_0.4_1.8", "truncated_0.6_1.2")}
+"""Who shares its fit has its synthetic data, too."""
+EVERY_FIT = {f"fit {id}" for id in SYNTHESIZERS}
+EVERY_MEASURE = {f"measure {id}" for id in SYNTHESIZERS}
+EVERYTHING = {"simulate", "collect"} | EVERY_FIT | EVERY_MEASURE
 S = "paper.scenarios.simulation"
 RAN = {
     f"{S}.synthesizers": ["Unweighted", "Weighted", "averaged", "truncated", "Weighted_solved"],
@@ -101,29 +104,33 @@ CHANGES = {
     "another scale": ("run.scales.smoke.replicates", 1, set()),
     "another scenario": ("paper.scenarios.contraction.n", [300], set()),
     "a synthesizer that it has not": ("paper.synthesizers.other", {"mechanism": "unweighted"}, set()),
-    "parameter of one": ("paper.synthesizers.Weighted.parameters", {"c": 0.5}, both("Weighted")),
+    "parameter of one": ("paper.synthesizers.Weighted.parameters", {"c": 0.5}, MEASURED_WITH_WEIGHTED | {"fit Weighted"}),
     "parameter of one that shares a fit": (
-        "paper.synthesizers.truncated.parameters", {"c": 0.5}, {"measure Weighted"},
+        "paper.synthesizers.truncated.parameters", {"c": 0.5}, {"fit truncated_0.4_1.8", "fit truncated_0.6_1.2"},
     ),
-    "search of one": ("paper.synthesizers.Weighted_solved.search", {"parameter": "c", "target": 5}, both("Weighted_solved")),
+    "search of one": (
+        "paper.synthesizers.Weighted_solved.search", {"parameter": "c", "target": 5}, {"fit Weighted_solved"},
+    ),
     "one range of two": (
-        "paper.sweeps.range.1.b", 1.3, {"tables", "measure Weighted"} | both("averaged_0.6_1.2", "averaged_0.6_1.3"),
+        "paper.sweeps.range.1.b", 1.3,
+        {"collect"} | both("averaged_0.6_1.2", "averaged_0.6_1.3", "truncated_0.6_1.2", "truncated_0.6_1.3"),
     ),
     "a range more": (
         "paper.sweeps.range", [{"a": 0.4, "b": 1.8}, {"a": 0.6, "b": 1.2}, {"a": 0.5, "b": 1.5}],
-        {"tables", "measure Weighted"} | both("averaged_0.5_1.5"),
+        {"collect"} | both("averaged_0.5_1.5", "truncated_0.5_1.5"),
     ),
     "a synthesizer less": (
-        f"{S}.synthesizers", ["Unweighted", "Weighted", "averaged", "Weighted_solved"], {"tables", "measure Weighted"},
+        f"{S}.synthesizers", ["Unweighted", "Weighted", "averaged", "Weighted_solved"],
+        {"collect"} | both("truncated_0.4_1.8", "truncated_0.6_1.2"),
     ),
-    "priors": (f"{S}.priors", {"sd": 5}, EVERY_FIT | {"tables"}),
+    "priors": (f"{S}.priors", {"sd": 5}, EVERY_FIT | EVERY_MEASURE | {"collect"}),
     "population": (f"{S}.population.sigma", 2, {"simulate"}),
     "data folder": ("run.data_folder", "elsewhere", {"simulate"}),
     "sampler": ("run.sampler.draws", 2000, EVERY_FIT),
     "family": (f"{S}.family", "normal", EVERYTHING - {"simulate"}),
-    "synthetic sets": (f"{S}.synthetic_sets", 3, EVERY_MEASURE | {"tables"}),
-    "centre sets": (f"{S}.centre_sets", 3, EVERY_MEASURE | {"tables"}),
-    "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"tables"}),
+    "synthetic sets": (f"{S}.synthetic_sets", 3, EVERY_MEASURE | {"collect"}),
+    "centre sets": (f"{S}.centre_sets", 3, EVERY_MEASURE | {"collect"}),
+    "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"collect"}),
     "sample size": (f"{S}.n", 1000, EVERYTHING),
     "scenario id": (f"{S}.id", 9, EVERYTHING),
     "paper id": ("paper.id", 9, EVERYTHING),
@@ -140,60 +147,6 @@ def test_a_change_of_config_concerns_the_jobs_that_depend_on_it(read, change):
     path, value, expected = CHANGES[change]
     before, after = read("range", **RAN), read("range", **RAN | {path: value})
     assert changed(jobs_of(before, "simulation"), jobs_of(after, "simulation")) == expected
-
-
-NOT_MADE = {"data folder"}
-"""The folder of data files is an input of jobs, but changes no result."""
-MORE_BATCHES = {"more replicates"}
-"""Leaves the first batch alone and makes others."""
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_config_makes_other_tables_where_it_concerns_a_job(read, change):
-    path, value, expected = CHANGES[change]
-    before, after = (specifications_of(read("range", **changes), "simulation") for changes in (RAN, RAN | {path: value}))
-    others = change in MORE_BATCHES or bool(expected and change not in NOT_MADE)
-    assert (before.specification != after.specification) == others
-    assert specifications_of(read("range", **RAN), "simulation").specification == before.specification
-
-
-def test_each_batch_is_made_from_something_else(read):
-    batches = specifications_of(read("range", **RAN | {"run.batch_size": 30}), "simulation").batch_specifications
-    assert len(set(batches)) == len(batches) == 4
-
-
-def test_a_batch_gets_the_inputs_of_its_parts(read):
-    plan = read("range", **RAN)
-    scenario = plan.papers["range"].of("simulation")[0]
-    job, parts = scenario.batch_job("0000", plan.config.sampler), jobs_of(plan, "simulation")
-    assert job.simulate == parts["simulate"]
-    assert job.tables == parts["tables"]
-    assert {f"fit {fit.synthesizer.id}": fit for fit in job.fits} == {k: v for k, v in parts.items() if k.startswith("fit")}
-    assert {f"measure {measure.members[0].id}": measure for measure in job.measures} == {
-        k: v for k, v in parts.items() if k.startswith("measure")
-    }
-    assert set(job.modules) == {module for part in parts.values() for module in part.modules}
-    given = job.plain()
-    assert plain(given)
-    assert repr(type(job).of(json.loads(json.dumps(given)))) == repr(job)
-
-
-def specifications_of(plan, name):
-    (paper,) = plan.papers.values()
-    return Jobs(plan, Path("config")).scenario(paper.key, paper.of(name)[0].id)
-
-
-def test_tables_are_made_from_the_code_of_their_jobs_too(plan_of, monkeypatch):
-    """A seal shows other code where Snakemake's records are lost and the files look older than the results."""
-    plan = plan_of("range")
-    (paper,) = plan.papers.values()
-    job = paper.of("fatigue")[0].batch_job("0000", plan.config.sampler)
-    before = specifications_of(plan, "fatigue")
-    code = code_digest(sources("formalsynth.steps.run", *job.modules))
-    assert before.batch_specifications[0] == specification(job.digest(), [code])
-    table = before.specification
-    monkeypatch.setattr(plan_jobs, "_code_of", lambda *modules: "another")
-    assert specifications_of(plan, "fatigue").specification != table
 
 
 def test_what_is_shown_and_claimed_concerns_no_job(read, plan_of):
@@ -258,9 +211,8 @@ def test_a_job_names_the_modules_of_its_own_entries(read):
     assert jobs["simulate"].modules == ("formalsynth.data.populations.lognormal",)
     assert jobs["fit Weighted"].modules == (linear, lipschitz)
     assert jobs["fit averaged_0.4_1.8"].modules == (linear, ranges)
-    assert jobs["measure Weighted"].modules == (linear, lipschitz, ranges)
-    assert jobs["measure Unweighted"].modules == (linear, lipschitz)
-    assert jobs["tables"].modules == (linear,)
+    assert jobs["measure Weighted"].modules == jobs["measure averaged_0.4_1.8"].modules == (linear,)
+    assert jobs["collect"].modules == (linear,)
 
 
 LOOK_UP = """
@@ -289,8 +241,7 @@ for modules, names in json.load(sys.stdin):
 def names_of(job):
     """Names that a job looks up in registers."""
     names = [("family", job.family)] if getattr(job, "family", "") else []
-    synthesizers = getattr(job, "members", [job.synthesizer] if hasattr(job, "synthesizer") else [])
-    names += [("mechanism", synthesizer.mechanism) for synthesizer in synthesizers]
+    names += [("mechanism", job.synthesizer.mechanism)] if isinstance(job, FitJob) else []
     if hasattr(job, "study"):
         names += [("study", job.study), *(("file", name) for name in STUDIES[job.study].requires(job.settings))]
     if isinstance(getattr(job, "data", None), Simulated):
@@ -387,30 +338,29 @@ def run(repository):
     return Jobs(read_plan(config | {"papers": PAPERS, "scale": "smoke"}, repository / "config"), repository / "config")
 
 
-def test_every_figure_and_table_is_made_by_one_job(run):
+def displays_of(jobs):
+    """The jobs of the figures and tables of a paper, by file name."""
+    figures = {figure_file(number): jobs.figure_job(figure_file(number)) for number in jobs.paper.figures}
+    return figures | {f"table{number}": jobs.table_job(number) for number in jobs.paper.tables}
+
+
+def test_every_figure_and_table_has_a_job_that_reads_collected_tables(run):
+    folders = {jobs.folder for jobs in run.scenarios}
     for jobs in run.papers.values():
-        displays = jobs.display_jobs()
-        assert sorted(number for job in displays for number in job.figures) == sorted(jobs.paper.figures)
-        assert sorted(number for job in displays for number in job.tables) == sorted(jobs.paper.tables)
-        assert len({job.name for job in displays}) == len(displays)
+        for file, job in displays_of(jobs).items():
+            assert job.inputs, file
+            assert {str(Path(path).parent) for path in job.inputs} <= folders
+            assert job.display.number == jobs.number(file)
 
 
-def test_a_display_job_reads_what_its_figures_and_tables_read(run):
-    for jobs in run.papers.values():
-        for job in jobs.display_jobs():
-            figures = {entry["file"]: entry["reads"] for entry in job.figure_entries()}
-            tables = {entry["file"]: entry["reads"] for entry in job.table_entries()}
-            places = [place for reads in (*figures.values(), *tables.values()) for place in reads]
-            assert set(places) == set(range(len(job.inputs)))
-            for number in job.tables:
-                assert [job.inputs[place] for place in tables[f"table{number}"]] == jobs.table_inputs(number)
-
-
-def test_a_figure_that_is_printed_twice_is_drawn_once(run):
-    entries = [entry for jobs in run.papers.values() for job in jobs.display_jobs() for entry in job.figure_entries()]
-    repeats = [entry for entry in entries if entry["same_as"]]
+def test_a_figure_that_is_printed_twice_is_drawn_alike(run):
+    jobs = run.papers["censor"]
+    repeats = {number: figure.same_as for number, figure in jobs.paper.figures.items() if hasattr(figure, "same_as")}
     assert repeats
-    assert {entry["same_as"] for entry in repeats} <= {entry["file"] for entry in entries}
+    for numbers in repeats.items():
+        drawn, original = (jobs.figure_job(figure_file(number)) for number in numbers)
+        assert drawn.inputs == original.inputs
+        assert drawn.display.model_copy(update={"number": original.display.number}) == original.display
 
 
 def test_targets_are_figures_tables_rows_and_verdicts(run):
@@ -428,24 +378,23 @@ def test_the_pdf_of_a_figure_is_made_on_request_alone(run):
     assert not [path for jobs in run.papers.values() for path in jobs.targets() if path.endswith(".pdf")]
     made = [path.removesuffix(".svg") for jobs in run.papers.values() for path in jobs.figures() if path.endswith(".svg")]
     assert sorted(run.pdfs()) == sorted(f"{path}.pdf" for path in made)
-    for path in run.pdfs():
-        assert re.fullmatch(rf"figures/smoke/(?:{run.pdf_pattern()})/fig\w+\.pdf", path)
+
+
+def test_only_figures_and_tables_of_the_plan_match_their_pattern(run):
+    pattern = rf"(?:figures|results)/smoke/(?:{run.displays_pattern(confidential=False)})/\w+\.\w+"
+    shown = [path for jobs in run.papers.values() for path in (*jobs.figures(), *jobs.tables())]
+    for path in (*shown, *run.pdfs()):
+        assert re.fullmatch(pattern, path)
         assert not re.fullmatch(run.unmade_pattern(), path)
-    assert not re.fullmatch(rf"figures/smoke/(?:{run.pdf_pattern()})/fig\w+\.pdf", "figures/smoke/range/fig99.pdf")
+    for path in ("figures/smoke/range/fig99.pdf", "results/smoke/range/table9.csv", "results/smoke/range/claims.csv"):
+        assert not re.fullmatch(pattern, path)
+    assert run.displays_pattern(confidential=True) == "(?!)"
 
 
-def test_the_pdf_of_a_figure_that_is_printed_twice_is_that_of_the_first(run):
-    repeats = [(jobs, entry) for jobs in run.papers.values() for job in jobs.display_jobs() for entry in job.figure_entries()]
-    for jobs, entry in repeats:
-        (drawn,) = jobs.pdf_job(entry["file"]).figure_entries()
-        assert (drawn["file"], drawn["same_as"]) == (entry["same_as"] or entry["file"], "")
-
-
-def test_inputs_are_targets_or_collected_tables_of_the_plan(run):
+def test_claims_read_collected_tables(run):
     folders = {jobs.folder for jobs in run.scenarios}
     for jobs in run.papers.values():
-        read = [path for job in jobs.display_jobs() for path in job.inputs] + jobs.claim_inputs()
-        assert {str(Path(path).parent) for path in read} <= folders
+        assert {str(Path(path).parent) for path in jobs.claim_inputs()} <= folders
 
 
 def test_claims_and_summaries_are_plain_types(run):
@@ -474,7 +423,7 @@ def test_a_path_that_the_run_does_not_make_is_refused_with_what_it_makes(run, pa
 def test_no_path_that_the_run_makes_is_refused(run):
     made = [path for jobs in run.papers.values() for path in [*jobs.targets(), *jobs.tables()]]
     made += ["results/smoke/claims.csv", "results/smoke/results.csv", "results/smoke/report/index.html", "results/stan/beta"]
-    made += [path for jobs in run.scenarios for name in ("replicates.csv", "sets.csv") for path in jobs.batch_files(name)]
+    made += [path for jobs in run.scenarios for name in ("replicates.csv", "fit.npz") for path in jobs.files(name, jobs.batches)]
     assert [path for path in made if re.fullmatch(run.unmade_pattern(), path)] == []
 
 
@@ -487,24 +436,23 @@ def test_a_missing_figure_is_refused_with_the_data_that_are_absent(plan_of, monk
 
 
 @pytest.mark.parametrize(
-    ("scenario", "batch", "sentence"),
+    ("scenario", "seeds", "synthesizer", "sentence"),
     [
-        ("simulated_n200", "0000", "no scenario simulated_n200 at scale smoke of range; there are: "),
-        ("simulation_n200", "0009", "no batch 0009 of range simulation_n200; there are: 0000"),
+        ("simulated_n200", "0000-0001", None, "no scenario simulated_n200 at scale smoke of range; there are: "),
+        ("simulation_n200", "0000-0002", None, "no seeds 0000-0002 of range simulation_n200; allowed: a part of 0000-0001"),
+        ("simulation_n200", "0001-0000", None, "no seeds 0001-0000 of range simulation_n200; allowed: a part of 0000-0001"),
+        ("simulation_n200", "0-1", None, "no seeds 0-1 of range simulation_n200; allowed: a part of 0000-0001"),
+        ("simulation_n200", "0000-0001", "Heavy", "no synthesizer Heavy of range simulation_n200; there are: Unweighted, "),
     ],
 )
-def test_a_batch_that_the_plan_does_not_have_is_refused(run, scenario, batch, sentence):
+def test_seeds_and_synthesizers_that_the_plan_does_not_have_are_refused(run, scenario, seeds, synthesizer, sentence):
     with pytest.raises(SystemExit, match=sentence):
-        run.scenario("range", scenario).check_batch(batch, study=False)
+        run.scenario("range", scenario).check(seeds, synthesizer)
 
 
-def test_a_batch_of_a_study_is_not_run_as_fits(run):
-    id = next(iter(run.papers["zcdp"].scenarios))
-    with pytest.raises(SystemExit, match=f"zcdp {id} has no such file, because it is run by a study"):
-        run.scenario("zcdp", id).check_batch("0000", study=False)
-    run.scenario("zcdp", id).check_batch("0000", study=True)
-    with pytest.raises(SystemExit, match="has no such file, because it is not run by a study"):
-        run.scenario("range", "simulation_n200").check_batch("0000", study=True)
+def test_any_batch_of_the_replicates_may_be_requested(run):
+    for seeds in ("0000-0000", "0001-0001", "0000-0001"):
+        run.scenario("range", "simulation_n200").check(seeds, "Weighted")
 
 
 def test_patterns_of_papers_part_studies_from_fits(run):

@@ -1,18 +1,14 @@
 """Further columns of the records, which a Stan program takes: declared by a scenario and held against the data before any job."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import yaml
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own
-from formalsynth.plan import replay
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.studies import extended
 from formalsynth.plan.yaml_file import load_yaml
-from formalsynth.runtime.files import read_table
 from formalsynth.steps.simulate import simulate_batch
 
 PROGRAM = """
@@ -80,7 +76,7 @@ def read(repository, tmp_path):
 
 def test_columns_reach_the_program_under_their_own_names(read):
     scenario = read().papers["mine"].scenarios["doses_n50"]
-    records = simulate_batch(scenario.simulate_job("0000")).records(1)
+    records = simulate_batch(scenario.simulate_job("0000-0001")).records(1)
     family = FAMILIES[scenario.family]
     data = family.stan_data(records, np.ones(50), scenario.priors)
     assert family.inputs == ("trials", "dose", "age")
@@ -94,7 +90,7 @@ def test_columns_reach_the_program_under_their_own_names(read):
 
 def test_records_without_a_column_are_not_fitted(read):
     scenario = read().papers["mine"].scenarios["doses_n50"]
-    records = simulate_batch(scenario.simulate_job("0000")).records(0)
+    records = simulate_batch(scenario.simulate_job("0000-0000")).records(0)
     lacking = type(records)(records.x, records.design, {"trials": records.inputs["trials"]})
     with pytest.raises(ValueError, match="no column dose, which the Stan program"):
         FAMILIES[scenario.family].stan_data(lacking, np.ones(50), scenario.priors)
@@ -102,7 +98,7 @@ def test_records_without_a_column_are_not_fitted(read):
 
 def test_an_audit_adds_records_with_all_columns(read):
     plan = read(audit=AUDIT)
-    job = plan.papers["mine"].scenarios["doses_n50"].audit_job("0000", plan.config.sampler)
+    job = plan.papers["mine"].scenarios["doses_n50"].audit_job("0000-0000", plan.config.sampler)
     assert job.inputs == {"trials": (1, 9), "dose": (0, 5), "age": (18, 99)}
     assert job.at_most == "trials"
 
@@ -159,13 +155,3 @@ def test_our_families_leave_further_columns_out(read):
     scenario = read(family="poisson", audit={"outcome": AUDIT["outcome"]}).papers["mine"].scenarios["doses_n50"]
     assert scenario.audit.inputs == {}
     assert scenario.use is None
-
-
-def test_a_replay_writes_the_columns_with_their_records(read, tmp_path):
-    scenario = read().papers["mine"].scenarios["doses_n50"]
-    data = simulate_batch(scenario.simulate_job("0000"))
-    data.write(tmp_path / "data.npz")
-    replay._write_records(SimpleNamespace(fits=()), tmp_path)
-    table = read_table(tmp_path / "by_record.csv")
-    assert list(table) == ["x", "design_1", "input trials", "input dose", "input age"]
-    assert table["input dose"].tolist() == pytest.approx(data.records(0).inputs["dose"])

@@ -153,8 +153,6 @@ CASES = [
      "synthesizers.averaged.id: given 'averaged/0.4_1.8'; allowed: up to 100 letters, digits, _ . -"),
     (RANGE, "synthesizers.averaged.id", "x" * 200,
      f"synthesizers.averaged.id: given '{'x' * 76}...; allowed: up to 100 letters, digits"),
-    (RANGE, "synthesizers.Weighted.id", "study",
-     "synthesizers.Weighted.id: given 'study'; allowed: up to 100 letters, digits, _ . -, starting with a letter"),
     (RANGE, "synthesizers.Weighted.id", "Data",
      "synthesizers.Weighted.id: given 'Data'; allowed: an id that is not in use"),
     (RANGE, "synthesizers.averaged.label", "({a}, {})",

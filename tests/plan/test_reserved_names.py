@@ -27,12 +27,12 @@ def renamed(own, name):
     return trees
 
 
-@pytest.mark.parametrize("name", [*sorted(RULES), REPORT, "show_range_fig02"])
+@pytest.mark.parametrize("name", [*sorted(RULES), REPORT])
 def test_a_paper_cannot_have_a_name_that_is_taken(own, read, name):
     assert_blames(refusal(read, renamed(own, name)), CONFIG, f"papers: given '{name}'; allowed: another name: this is ")
 
 
-@pytest.mark.parametrize("name", ["reports", "stan", "claims", "figures", "show_range_fig99", "show_zcdp_fig02"])
+@pytest.mark.parametrize("name", ["reports", "stan", "claims", "figures"])
 def test_a_paper_can_have_a_name_that_only_resembles_one(own, read, name):
     assert name in refusal(read, renamed(own, name)).papers
 

@@ -85,10 +85,9 @@ def test_a_study_with_own_code_is_planned(read, tmp_path):
     assert list(plan.papers) == ["mine"]
     assert scenario.place == "groups"
     assert (scenario.key.paper_id, scenario.key.number) == (number_of("mine"), number_of("groups"))
-    job = scenario.batch_job("0000", plan.config.sampler)
     own = str(tmp_path / "my.py")
-    assert own in job.simulate.modules
-    even, unweighted = (next(fit for fit in job.fits if fit.synthesizer.id == id) for id in ("Even", "Unweighted"))
+    assert own in scenario.simulate_job("0000-0000").modules
+    even, unweighted = (scenario.fit_job(id, plan.config.sampler) for id in ("Even", "Unweighted"))
     assert own in even.modules
     assert own not in unweighted.modules
     assert list(paper.figures) == ["1"]
@@ -109,15 +108,15 @@ def test_an_own_statistic_is_a_column_and_the_source_of_measuring_alone(read, tm
     (tmp_path / "spread.py").write_text(SPREAD, encoding="utf-8")
     shows = {"figures": {1: {"scenario": "groups", "value": "spread", "synthesizers": ["Even"]}}}
     plan = read(changed(changed(STUDY, **WITH_SPREAD), **shows))
-    job, own = plan.papers["mine"].scenarios["groups_n50"].batch_job("0000", plan.config.sampler), str(tmp_path / "spread.py")
-    assert [own in part.modules for part in (*job.measures, job.tables)] == [True, True, True]
-    assert [own in part.modules for part in (job.simulate, *job.fits)] == [False, False, False]
-    assert job.tables.utility == ("spread",)
+    scenario, own = plan.papers["mine"].scenarios["groups_n50"], str(tmp_path / "spread.py")
+    fits = [scenario.fit_job(id, plan.config.sampler) for id in scenario.synthesizers]
+    assert all(own in job.modules for job in (*map(scenario.measure_job, scenario.synthesizers), scenario.collect_job()))
+    assert not any(own in job.modules for job in (scenario.simulate_job("0000-0000"), *fits))
+    assert scenario.collect_job().utility == ("spread",)
     assert metric("spread").name == "Spread"
-    without = read(changed(STUDY, code=["my.py", "spread.py"]))
-    other = without.papers["mine"].scenarios["groups_n50"].batch_job("0000", plan.config.sampler)
-    assert other.fits == job.fits
-    assert own not in other.modules
+    other = read(changed(STUDY, code=["my.py", "spread.py"])).papers["mine"].scenarios["groups_n50"]
+    assert [other.fit_job(id, plan.config.sampler) for id in other.synthesizers] == fits
+    assert own not in other.collect_job().modules
 
 
 @pytest.mark.parametrize(
@@ -333,7 +332,7 @@ def test_a_list_in_the_settings_of_a_study_reaches_its_jobs(read):
     settings = {"breast_cancer": {"study": {"settings": {"strengths": [4.0]}}}}
     plan = read({"extends": "reps", "scenarios": settings})
     (scenario,) = plan.papers["mine"].of("breast_cancer")
-    assert scenario.study_job("0000").settings["settings"] == {"strengths": [4.0]}
+    assert scenario.study_job("0000-0000").settings["settings"] == {"strengths": [4.0]}
 
 
 def test_a_family_without_its_stan_program_is_reported_with_the_programs_there_are(read):

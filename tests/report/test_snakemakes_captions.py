@@ -10,7 +10,7 @@ PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 
 @pytest.fixture(scope="module")
 def template(repository):
-    """The caption of the figures and tables that one job made."""
+    """The caption of a figure or table."""
     return jinja2.Template((repository / "workflow" / "report" / "shown.rst").read_text(encoding="utf-8"))
 
 
@@ -23,26 +23,17 @@ def test_every_figure_and_table_has_its_subject_and_place(template, plan_of, key
     paper = plan_of(key).papers[key]
     for number in paper.figures:
         display = paper.figure(number, "paper")
-        text = rendered(template, figures=[{"display": dict(display.plain()), "file": "", "same_as": ""}])
+        text = rendered(template, display=dict(display.plain()))
         assert f"**Figure {number}**: " in text
         assert paper.original(number).subject[:20] in text.replace("\\", "")
         assert display.scenarios[0].place in text
         assert ("STAND-IN" in text) == display.stand_in
     for number in paper.tables:
         display = paper.table(number, "paper")
-        text = rendered(template, figures=[], tables=[{"display": dict(display.plain()), "file": ""}])
+        text = rendered(template, display=dict(display.plain()))
         assert f"**Table {number}**: " in text
         assert paper.tables[number].subject[:20] in text.replace("\\", "")
         assert ("STAND-IN" in text) == display.stand_in
-
-
-def test_figures_and_tables_of_one_job_are_named_one_by_one(template, plan_of):
-    paper = plan_of("range").papers["range"]
-    figures = [{"display": dict(paper.figure(number, "paper").plain()), "file": "", "same_as": ""} for number in ("1", "6")]
-    tables = [{"display": dict(paper.table(1, "paper").plain()), "file": ""}]
-    text = rendered(template, figures=figures, tables=tables)
-    named = [line.split("**")[1] for line in text.splitlines() if line.startswith("* ")]
-    assert named == ["Figure 1", "Figure 6", "Table 1"]
 
 
 HOSTILE = [
@@ -64,7 +55,7 @@ def test_a_subject_is_text_and_nothing_else(template, plan_of, subject):
 
     display = dict(plan_of("range").papers["range"].figure("1", "paper").plain())
     display["figure"] = {**display["figure"], "subject": subject}
-    page = publish_doctree(rendered(template, figures=[{"display": display, "file": "", "same_as": ""}]))
+    page = publish_doctree(rendered(template, display=display))
     assert not list(page.findall(raw))
     assert " ".join(subject.split()) in " ".join(page.astext().split())
     assert not [node for node in page.findall() if node.tagname in ("image", "system_message", "problematic")]

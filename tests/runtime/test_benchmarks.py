@@ -1,7 +1,7 @@
 """Expected time of a run, from the times of earlier jobs."""
 
 import pytest
-from formalsynth.runtime.benchmarks import Needs, about, job_seconds, needs
+from formalsynth.runtime.benchmarks import about, job_seconds
 
 
 def seconds(benchmark):
@@ -45,13 +45,3 @@ def test_expected_time_of_jobs_in_words(benchmarks):
         about([known[0], *unknown], 1)
         == "about 20 s for the jobs of this run (2, 1 never timed before), according to earlier runs"
     )
-
-
-def test_what_any_job_of_a_step_needed_with_room(benchmarks):
-    least = Needs(1000, 20)
-    assert needs(benchmarks, least) is None  # no memory was measured
-    (benchmarks / "range" / "b" / "0001.tsv").write_text("s\th:m:s\tmax_rss\n1210.5\t0:20:10\t812.3\n")
-    assert needs(benchmarks, least) == (2125, 41)  # 2 * 812.3 + 500, and twice 20 minutes and 10.5 seconds
-    (benchmarks / "range" / "b" / "0001.tsv").write_text("s\th:m:s\tmax_rss\n5.5\t0:00:05\t150\n")
-    assert needs(benchmarks, least) == least
-    assert needs(benchmarks / "nothing", least) is None

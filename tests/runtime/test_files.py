@@ -16,10 +16,7 @@ from formalsynth.runtime.files import (
     check_filled,
     check_folder,
     check_folders,
-    check_made_from,
-    digest,
     filled_folder,
-    holds,
     read_arrays,
     read_table,
     sealed,
@@ -198,37 +195,6 @@ def test_the_seal_is_what_sha256sum_checks(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == [".sets.csv.sha256", "sets.csv"]
 
 
-def test_what_a_file_was_made_from_is_a_comment_that_sha256sum_passes_over(tmp_path):
-    write_table(tmp_path / "sets.csv", pd.DataFrame({"set": [1]}), "abc")
-    command = ["sha256sum", "--check", "--strict", "--warn", ".sets.csv.sha256"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "sets.csv: OK\n", "")
-    assert read_table(tmp_path / "sets.csv")["set"].tolist() == [1]
-
-
-def test_a_file_that_was_made_from_something_else_is_named(tmp_path):
-    batch, table = tmp_path / "range" / "a" / "batches" / "0000" / "data.npz", tmp_path / "range" / "b" / "sets.csv"
-    batch.parent.mkdir(parents=True)
-    table.parent.mkdir()
-    write_arrays(batch, {"x": np.zeros(3)}, "abc")
-    write_table(table, pd.DataFrame({"set": [1]}), "def")
-    check_made_from([batch, table], ["abc", "def"])
-    a, b = tmp_path / "range" / "a", tmp_path / "range" / "b"
-    with pytest.raises(OSError, match="was made from another configuration or by other code than this run") as caught:
-        check_made_from([batch, table], ["new", "newer"])
-    assert str(caught.value).startswith(f"{batch} was made")
-    assert str(caught.value).endswith(f": delete {a} and {b} and run again")
-    with pytest.raises(OSError, match=re.escape(f"{table} was made from")):
-        check_made_from([batch, table], ["abc", "newer"])
-
-
-def test_a_file_that_does_not_say_what_it_was_made_from_is_trusted(tmp_path):
-    """It came from an earlier version, or was copied without what is hidden."""
-    write_table(tmp_path / "sets.csv", pd.DataFrame({"set": [1]}))
-    np.savez(tmp_path / "fit.npz", x=np.zeros(3))
-    check_made_from([tmp_path / "sets.csv", tmp_path / "fit.npz"], ["abc", "def"])
-
-
 def test_a_file_that_was_deleted_is_written_and_sealed_again(tmp_path):
     path = tmp_path / "sets.csv"
     write_small_table(path)
@@ -357,30 +323,6 @@ def test_a_damaged_table_is_named(tmp_path, content):
 def test_text_is_utf8(tmp_path):
     write_text(tmp_path / "caption.txt", "Δ of (0.4, 1.8)\n")
     assert (tmp_path / "caption.txt").read_text(encoding="utf-8") == "Δ of (0.4, 1.8)\n"
-
-
-def test_a_file_holds_while_it_is_whole_and_made_from_the_same(tmp_path):
-    path = tmp_path / "a.npz"
-    assert not holds(path, "this")
-    write_small_arrays(path)
-    write_arrays(path, {"a": np.arange(3)}, "this")
-    assert holds(path, "this")
-    assert not holds(path, "that")
-    path.write_bytes(path.read_bytes() + b" ")
-    assert not holds(path, "this")
-    path.unlink()
-    assert not holds(path, "this")
-
-
-def test_a_digest_of_arrays_is_of_names_types_shapes_and_values():
-    named = {"a": np.arange(6.0), "b": np.array(["x"])}
-    others = [
-        {"a": np.arange(6.0)}, {"a": np.arange(6.0), "c": np.array(["x"])}, {"a": np.arange(6), "b": np.array(["x"])},
-        {"a": np.arange(6.0).reshape(2, 3), "b": np.array(["x"])}, {"a": np.arange(1.0, 7.0), "b": np.array(["x"])},
-    ]  # fmt: skip
-    assert len({digest(arrays) for arrays in (named, *others)}) == 6
-    assert digest(dict(reversed(named.items()))) == digest(named)
-    assert digest({**named, "a": np.arange(12.0)[::2] / 2}) == digest(named)
 
 
 SHORT = """

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import time
 import pytest
 from formalsynth.runtime import job_server
 from formalsynth.runtime.job_server import JobServer, ServerLostError, environment_of_job
-from formalsynth.runtime.sources import PACKAGE
 from processes import is_alive
 
 DESCRIBE = """
@@ -367,34 +365,3 @@ def test_the_environment_of_a_job_has_one_thread_and_its_folder(monkeypatch):
     assert {given[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOTO_NUM_THREADS")} == {"1"}
     assert {given[name] for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR")} == {"/elsewhere"}
     assert environment_of_job(None).get("TMPDIR") == os.environ.get("TMPDIR")
-
-
-def test_a_job_refuses_code_that_was_edited_after_the_server_read_it(script, tmp_path, monkeypatch):
-    """The server reads the files of what it has imported once for all jobs, which look only whether they were written since."""
-    copied = shutil.copytree(PACKAGE, tmp_path / "copy" / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
-    edited = copied / "core" / "words.py"
-    check = script("""
-        from pathlib import Path
-        from formalsynth.runtime import sources
-
-        read = sources._digest_of.cache_info().misses
-        wanted, planned = sources.sources("formalsynth.core.words"), Path(__file__).with_name("planned")
-        if not planned.exists():
-            planned.write_text(sources.code_digest(wanted))
-        sources.check_code(wanted, planned.read_text())
-        assert read and sources._digest_of.cache_info().misses == read, "a job reads nothing again"
-    """)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "copy"))
-    server = JobServer([sys.executable], ["formalsynth.core.words"])
-
-    def code():
-        with server.job(check, environment_of_job(None)) as job:
-            return job.wait()
-
-    try:
-        assert code() == code() == 0
-        with edited.open("a", encoding="utf-8") as file:
-            file.write("EDITED = True\n")
-        assert code() == 1
-    finally:
-        server.close()

@@ -23,7 +23,7 @@ def study(tmp_path_factory):
         monkeypatch.setattr(fit_step, "sample", exact_sample)
         paper = small_paper(tmp_path_factory.mktemp("study"))
         scenario = paper.scenarios["skewed_n60"]
-        return paper, collected(scenario, *run_batch(scenario, [0, 1, 2]))
+        return paper, collected(scenario, run_batch(scenario, [0, 1, 2]))
 
 
 def tidy_of(study, number):

@@ -1,11 +1,84 @@
-"""The curve of an audit: records to add whose predictors and further columns are in the middle of their ranges."""
+"""Audit: rows for the neighbours of the first data sets, and their place in the other tables."""
 
+from io import StringIO
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
+import pytest
 from formalsynth.audit.neighbours import additions
 from formalsynth.core.arrays import Records, joined
-from formalsynth.steps.audit import _curve
+from formalsynth.core.registry import load
+from formalsynth.core.rows import AUDIT_COLUMNS
+from formalsynth.steps import fit as fit_step
+from formalsynth.steps.audit import _curve, audit_batch
+from small_study import SETTINGS, as_passed, collected, exact_sample, run_batch, small_paper
+
+AUDIT = {
+    "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
+    "each": 1, "random": 1, "refined": 1, "replicates": 1, "synthesizers": ["Unweighted", "Weighted"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def tables_of(tmp_path, monkeypatch):
+    """The tables of the small study with an audit, read again."""
+    monkeypatch.setattr(fit_step, "sample", exact_sample)
+
+    def tables_of(**audit):
+        scenario = small_paper(tmp_path, audit=AUDIT | audit).scenarios["skewed_n60"]
+        batch = run_batch(scenario, [0, 1, 2])
+        job = as_passed(scenario.audit_job("0000-0002", SETTINGS))
+        load(job.modules)
+        tables = collected(scenario, batch, audit_batch(job, batch.data, None))
+        return {name: pd.read_csv(StringIO(table.to_csv(index=False))) for name, table in tables.items()}
+
+    return tables_of
+
+
+def test_the_audited_epsilon_is_the_largest_of_one_release_at_the_first_delta(tables_of):
+    tables = tables_of(deltas=[1e-2, 1e-3], replicates=2)
+    audit = tables["audit"]
+    assert list(audit) == list(AUDIT_COLUMNS)
+    rows = tables["replicates"].set_index(["replicate", "synthesizer"])["audited"]
+    assert rows.dropna().index.tolist() == [(k, id) for k in (0, 1) for id in ("Unweighted", "Weighted")]
+    for (replicate, id), value in rows.dropna().items():
+        tried = audit[(audit.replicate == replicate) & (audit.synthesizer == id) & (audit.neighbour != "same")]
+        assert value == tried[(tried.delta == 1e-2) & (tried.releases == 1)].audited.max()
+        assert value < tried.audited.max()
+
+
+def test_a_data_set_that_cannot_be_audited_has_a_row_with_the_reason(tables_of, monkeypatch):
+    def refusing(*given):
+        raise ValueError("there is no such posterior")
+
+    monkeypatch.setattr("formalsynth.steps.audit.audit", refusing)
+    tables = tables_of()
+    assert tables["audit"][["replicate", "synthesizer", "reason"]].values.tolist() == [
+        [0, "Unweighted", "there is no such posterior"], [0, "Weighted", "there is no such posterior"],
+    ]  # fmt: skip
+    assert tables["replicates"]["audited"].isna().all()
+
+
+def test_a_curve_has_the_loss_for_every_outcome_with_weights_computed_again_and_held(tables_of):
+    outcome = {"low": 0.01, "high": 1e4, "points": 3, "log": True}
+    tables = tables_of(outcome=outcome, predictors=[{"low": -2, "high": 6, "points": 3}], curve=True)
+    audit = tables["audit"]
+    curve = audit[audit.candidate == "curve"].set_index(["synthesizer", "value"]).sort_index()
+    assert curve.index.tolist() == [(id, value) for id in ("Unweighted", "Weighted") for value in (0.01, 10, 1e4)]
+    assert audit.held.notna().equals(audit.candidate == "curve")
+    # weights that are all 1 are the same computed again and held; min-max weights of others rise with a far record
+    assert (curve.audited == curve.held).loc["Unweighted"].all()
+    assert (curve.audited > 2 * curve.held).loc[("Weighted", 1e4)]
+    tried = audit[(audit.synthesizer == "Weighted") & audit.worst & (audit.releases == 1) & (audit.delta == 1e-3)]
+    shown = tables["replicates"].set_index("synthesizer")["audited"]["Weighted"]
+    assert shown.dropna().tolist() == [tried.audited.max()]
+
+
+def test_only_batches_with_audited_data_sets_are_audited(tmp_path):
+    scenario = small_paper(tmp_path, audit=AUDIT).scenarios["skewed_n60"]
+    assert scenario.audit_job("0000-0001", SETTINGS).replicates == (0,)
+    assert scenario.audit_job("0001-0002", SETTINGS) is None
 
 
 class Counted:

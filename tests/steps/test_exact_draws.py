@@ -8,12 +8,12 @@ import pytest
 import small_study
 from formalsynth.core.registry import load
 from formalsynth.plan.messages import ConfigError
+from formalsynth.steps.audit import audit_batch
 from formalsynth.steps.fit import fit_batch
-from formalsynth.steps.run import run_batch
 from formalsynth.steps.simulate import simulate_batch
 from oracles import posterior
 from scipy import stats
-from small_study import SETTINGS, as_passed, small_paper
+from small_study import SETTINGS, as_passed, collected, run_batch, small_paper
 
 AUDIT = {
     "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
@@ -21,57 +21,50 @@ AUDIT = {
 }  # fmt: skip
 
 
-def job_of(folder, **changes):
-    return as_passed(small_paper(folder, exact=True, **changes).scenarios["skewed_n60"].batch_job("0000", SETTINGS))
+def scenario_of(folder, **changes):
+    return small_paper(folder, exact=True, **changes).scenarios["skewed_n60"]
 
 
-@pytest.fixture
-def tables_of(tmp_path):
-    """The tables that a job makes, read again."""
-    program = tmp_path / "program"
-    program.write_text("a program")
-
-    def tables_of(job):
-        load(job.modules)
-        tables = run_batch(job, tmp_path / "batch", program)
-        return {name: pd.read_csv(StringIO(table.to_csv())) for name, table in tables.items()}
-
-    (tmp_path / "batch").mkdir()
-    return tables_of
+def tables_of(scenario):
+    """The tables of a scenario, read again."""
+    batch = run_batch(scenario, [0, 1, 2])
+    job = as_passed(scenario.audit_job("0000-0002", SETTINGS))
+    load(job.modules)
+    tables = collected(scenario, batch, audit_batch(job, batch.data, None))
+    return {name: pd.read_csv(StringIO(table.to_csv())) for name, table in tables.items()}
 
 
 def test_draws_are_of_the_posterior_in_closed_form(tmp_path):
-    job = job_of(tmp_path)
+    scenario = scenario_of(tmp_path)
+    assert scenario.program_of("Unweighted") == ""
+    job = as_passed(scenario.fit_job("Unweighted", SETTINGS.model_copy(update={"draws": 4000})))
     load(job.modules)
-    data = simulate_batch(job.simulate)
-    fit = job.fits[0].model_copy(update={"sampler": SETTINGS.model_copy(update={"draws": 4000})})
-    batch = fit_batch(fit, data, {}, tmp_path / "no program")
-    assert set(batch.status) == {"ok"}
-    for k in range(3):
+    data = simulate_batch(scenario.simulate_job("0000-0002"))
+    for k, fit in enumerate(fit_batch(job, data, {})):
         records = data.records(k)
         exact = posterior(records.design, np.log(records.x), np.ones(60))
-        for uniforms in exact.uniforms(batch.draws_of(k)).T:
+        for uniforms in exact.uniforms(fit.draws).T:
             assert stats.kstest(uniforms, "uniform").pvalue > 1e-6
-    assert batch.diagnostics["ess_bulk_min"].min() > 2000
-    assert batch.diagnostics["rhat_max"].max() < 1.02
+        assert fit.diagnostics["ess_bulk_min"] > 2000
+        assert fit.diagnostics["rhat_max"] < 1.02
 
 
-def test_the_bound_is_the_claim_of_the_audit(tables_of, tmp_path):
-    tables = tables_of(job_of(tmp_path, audit=AUDIT))
+def test_the_bound_is_the_claim_of_the_audit(tmp_path):
+    tables = tables_of(scenario_of(tmp_path, audit=AUDIT))
     claimed = tables["audit"].groupby(["replicate", "synthesizer"])["claimed"].first()
     epsilon = tables["replicates"].set_index(["replicate", "synthesizer"])["epsilon"]
     assert len(claimed) == 6
     assert epsilon[claimed.index].to_numpy() == pytest.approx(claimed.to_numpy(), rel=1e-6)
 
 
-def test_a_strict_mechanism_claims_its_parameter_where_nothing_is_clipped(tables_of, tmp_path, monkeypatch):
+def test_a_strict_mechanism_claims_its_parameter_where_nothing_is_clipped(tmp_path, monkeypatch):
     """Shares that are uniform have bounded log-likelihoods, so the bound on these data is far below half of epsilon."""
     strict = {"Censor_uw": {"mechanism": "censored_unweighted", "parameters": {"epsilon": 20}, "colours": ["#c081e7"]}}
     shown = {"figures": {}, "tables": {}}
     monkeypatch.setattr(small_study, "PAPER", small_study.PAPER | {"synthesizers": strict} | shown)
     audit = AUDIT | {"outcome": {"low": 0.001, "high": 0.999, "points": 2}, "predictors": [], "synthesizers": ["Censor_uw"]}
     uniform = {"name": "beta", "shape1": 1, "shape2": 1}
-    tables = tables_of(job_of(tmp_path, family="beta", population=uniform, synthesizers=["Censor_uw"], audit=audit))
+    tables = tables_of(scenario_of(tmp_path, family="beta", population=uniform, synthesizers=["Censor_uw"], audit=audit))
     rows = tables["replicates"][tables["replicates"]["synthesizer"] == "Censor_uw"]
     assert rows["epsilon"].tolist() == [20, 20, 20]
     assert rows["affected"].tolist() == [0, 0, 0]

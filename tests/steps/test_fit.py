@@ -1,4 +1,6 @@
-"""Fit: result replicate on its own, with a reason where it fails."""
+"""Fit: each replicate on its own, with a reason where it fails."""
+
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -19,44 +21,54 @@ def scenario(tmp_path):
     return small_paper(tmp_path).scenarios["skewed_n60"]
 
 
+def statuses(fits):
+    return [fit.status for fit in fits]
+
+
 @pytest.mark.usefixtures("exact")
 def test_a_fit_has_draws_and_diagnostics_of_every_replicate(scenario):
-    fitted = run_batch(scenario, [0, 1, 2])[1]
-    fits = {id: result.fit for id, result in fitted.items()}
-    assert list(fits) == ["Unweighted", "Weighted", "averaged_0.4_1.8", "nothing"]
+    fits = run_batch(scenario, [0, 1, 2]).fits
+    assert list(fits) == list(scenario.synthesizers)
     for id in ("Unweighted", "Weighted", "averaged_0.4_1.8"):
-        fit = fits[id]
-        assert fit.status.tolist() == ["ok"] * 3
-        assert [fit.ok(k) for k in range(3)] == [True] * 3
-        assert fit.draws["beta"].shape == (3, 200, 2)
-        assert fit.draws["sigma"].shape == (3, 200)
-        assert set(DIAGNOSTICS) == set(fit.diagnostics)
-        assert all(values.shape == (3,) for values in fit.diagnostics.values())
-    assert len({fit.diagnostics["seed"][k] for fit in fits.values() for k in range(3) if fit.ok(k)}) == 9
+        assert statuses(fits[id]) == ["ok"] * 3
+        for fit in fits[id]:
+            assert fit.draws["beta"].shape == (200, 2)
+            assert fit.draws["sigma"].shape == (200,)
+            assert set(fit.diagnostics) == set(DIAGNOSTICS)
+    own = [id for id, synthesizer in scenario.synthesizers.items() if synthesizer.fit == id]
+    assert len({fit.diagnostics["seed"] for id in own for fit in fits[id] if fit.ok}) == 9
+
+
+@pytest.mark.usefixtures("exact")
+def test_who_shares_a_fit_has_its_draws_and_its_diagnostics(scenario):
+    fits = run_batch(scenario, [0, 1]).fits
+    for shared, own in zip(fits["truncated_0.4_1.8"], fits["Weighted"], strict=True):
+        assert all((shared.draws[name] == values).all() for name, values in own.draws.items())
+        assert shared.diagnostics == own.diagnostics
+        assert (shared.weights == own.weights).all()
+        assert shared.delta != own.delta
 
 
 @pytest.mark.usefixtures("exact")
 def test_weights_come_from_the_parent(scenario):
+    fits = run_batch(scenario, [0, 1]).fits
     for k in range(2):
-        fitted = run_batch(scenario, [0, 1], sample=k)[1]
-        weights = {id: result.measure.sample.weights for id, result in fitted.items() if result.measure.sample}
-        alpha = lipschitz_weights(fitted["Unweighted"].measure.members["Unweighted"].by_record[k])
-        known = fitted["averaged_0.4_1.8"].fit.cache_of(k).outside_share
-        assert (weights["Unweighted"] == 1).all()
-        assert (weights["Weighted"] == alpha).all()
-        assert weights["averaged_0.4_1.8"] == pytest.approx(known + (1 - known) * alpha)
+        alpha = lipschitz_weights(fits["Unweighted"][k].by_record)
+        known = fits["averaged_0.4_1.8"][k].outside_share
+        assert (fits["Unweighted"][k].weights == 1).all()
+        assert (fits["Weighted"][k].weights == alpha).all()
+        assert fits["averaged_0.4_1.8"][k].weights == pytest.approx(known + (1 - known) * alpha)
         assert 0 < known.mean() < 1
 
 
 @pytest.mark.usefixtures("exact")
 def test_weights_that_leave_nothing_to_fit_are_a_failure_with_a_reason(scenario):
-    _, fitted, rows = run_batch(scenario, [0, 1])
-    fit = fitted["nothing"].fit
-    assert fit.status.tolist() == ["failed"] * 2
-    assert not fit.ok(0)
-    assert "too few records" in fit.reason[0]
-    assert rows["nothing"]["reason"].str.contains("too few records").all()
-    assert rows["nothing"][["delta", "epsilon", "mean", "ecdf_avg"]].isna().to_numpy().all()
+    batch = run_batch(scenario, [0, 1])
+    assert statuses(batch.fits["nothing"]) == ["failed"] * 2
+    assert all("too few records" in fit.reason for fit in batch.fits["nothing"])
+    rows = batch.rows["nothing"]
+    assert rows["reason"].str.contains("too few records").all()
+    assert rows[["delta", "epsilon", "mean", "ecdf_avg"]].isna().to_numpy().all()
 
 
 def test_a_failed_replicate_is_a_reason_for_its_children_and_nobody_else(scenario, monkeypatch):
@@ -68,42 +80,36 @@ def test_a_failed_replicate_is_a_reason_for_its_children_and_nobody_else(scenari
         return exact_sample(executable, data, inits, parameters, seed, settings)
 
     monkeypatch.setattr(step, "sample", failing)
-    _, fitted, rows = run_batch(scenario, [0, 1, 2])
-    fit = fitted["Unweighted"].fit
-    assert fit.status.tolist() == ["ok", "failed", "ok"]
-    assert np.isnan(fit.draws["beta"][1]).all()
-    assert np.isfinite(fit.draws["beta"][[0, 2]]).all()
-    row = rows["Unweighted"].iloc[1]
+    batch = run_batch(scenario, [0, 1, 2])
+    assert statuses(batch.fits["Unweighted"]) == ["ok", "failed", "ok"]
+    row = batch.rows["Unweighted"].iloc[1]
     assert (row["status"], row["reason"]) == ("failed", "gate: R-hat 1.900 above 1.05")
     assert (row["rhat_max"], row["divergences"], row["treedepth_hits"], row["attempts"]) == (1.9, 7, 8, 3)
-    for child in ("Weighted", "averaged_0.4_1.8"):
-        assert fitted[child].fit.status.tolist() == ["ok", "failed", "ok"]
-        assert fitted[child].fit.reason[1] == "its parent Unweighted failed"
-        assert set(rows[child].loc[rows[child]["replicate"] == 1, "status"]) == {"failed"}
-        assert len(rows[child]) == 3 * len(scenario.members(child))
+    for child in ("Weighted", "truncated_0.4_1.8", "averaged_0.4_1.8"):
+        assert statuses(batch.fits[child]) == ["ok", "failed", "ok"]
+        assert batch.fits[child][1].reason == "its parent Unweighted failed"
+        assert batch.rows[child]["status"].tolist() == ["ok", "failed", "ok"]
     monkeypatch.setattr(step, "sample", exact_sample)
-    undisturbed = run_batch(scenario, [0, 1, 2])[1]["Weighted"].measure
-    measured = fitted["Weighted"].measure
-    assert list(measured.members) == list(undisturbed.members)
-    for id, member in undisturbed.members.items():
-        for name, values in vars(member).items():
-            assert (getattr(measured.members[id], name)[[0, 2]] == values[[0, 2]]).all(), (id, name)
-    assert (measured.sample.values == undisturbed.sample.values).all()
-    assert (measured.sample.sets == undisturbed.sample.sets).all()
+    undisturbed = run_batch(scenario, [0, 1, 2])
+    for id, fits in undisturbed.fits.items():
+        for k in (0, 2):
+            assert_same(batch.fits[id][k], fits[k])
+    for name, part in undisturbed.sample["Weighted"].items():
+        assert part.equals(batch.sample["Weighted"][name])
 
 
 def run_seeds(scenario, monkeypatch):
     """Stan seeds of the unweighted fits."""
     monkeypatch.setattr(step, "sample", exact_sample)
-    return run_batch(scenario, [0, 1, 2])[1]["Unweighted"].fit.diagnostics["seed"].tolist()
+    return [fit.diagnostics["seed"] for fit in run_batch(scenario, [0, 1, 2]).fits["Unweighted"]]
 
 
 def test_a_batch_of_failures_is_a_batch(scenario, monkeypatch):
     monkeypatch.setattr(step, "sample", lambda *given: Fit("failed", "CmdStan stopped: no reason", seed=given[4]))
-    _, fitted, rows = run_batch(scenario, [0, 1])
-    for id, result in fitted.items():
-        assert result.fit.status.tolist() == ["failed"] * 2, id
-        assert (rows[id]["reason"] != "").all()
+    batch = run_batch(scenario, [0, 1])
+    for id, fits in batch.fits.items():
+        assert statuses(fits) == ["failed"] * 2, id
+        assert (batch.rows[id]["reason"] != "").all()
 
 
 @pytest.mark.usefixtures("exact")
@@ -115,30 +121,24 @@ def test_numbers_do_not_depend_on_the_batch(scenario):
 @pytest.mark.stan
 def test_numbers_from_stan_do_not_depend_on_the_batch(scenario, program):
     together, alone = run_batch(scenario, [0, 1], program), run_batch(scenario, [1], program)
-    assert together[1]["Weighted"].fit.status.tolist() == ["ok", "ok"]
+    assert statuses(together.fits["Weighted"]) == ["ok", "ok"]
     assert_same_replicate(together, 1, alone, 0)
 
 
 def assert_same_replicate(batch, k, other, j):
-    """Fits, measures and rows of a replicate in two batches, apart from the time that they took."""
-    assert list(batch[1]) == list(other[1])
-    for id in other[1]:
-        here, there = arrays_of(batch[1][id]), arrays_of(other[1][id])
-        assert list(here) == list(there), id
-        for name, values in there.items():
-            assert np.array_equal(here[name][k], values[j], equal_nan=values.dtype.kind == "f"), (id, name)
-    for id, rows in other[2].items():
-        replicate = rows["replicate"].iloc[0]
-        here = batch[2][id][batch[2][id]["replicate"] == replicate].drop(columns="seconds").reset_index(drop=True)
-        there = rows.drop(columns="seconds").reset_index(drop=True)
-        assert here.to_csv() == there.to_csv(), id
+    """Fits and rows of a replicate in two batches, apart from the time that they took."""
+    for id, fits in other.fits.items():
+        assert_same(batch.fits[id][k], fits[j])
+        here, there = (result.rows[id].iloc[[at]].drop(columns="seconds") for result, at in ((batch, k), (other, j)))
+        assert here.to_csv(index=False) == there.to_csv(index=False), id
 
 
-def arrays_of(fitted):
-    """Every array of a fit that has the replicates along its first axis, by a name of its own."""
-    fit, members = fitted.fit, fitted.measure.members
-    arrays = {"status": fit.status, "reason": fit.reason}
-    arrays |= {f"diagnostic {name}": values for name, values in fit.diagnostics.items() if name != "seconds"}
-    arrays |= {f"draws of {name}": values for name, values in fit.draws.items()}
-    arrays |= {f"cache {name}": values for name, values in fit.cache.items()}
-    return arrays | {f"{name} of {id}": values for id, member in members.items() for name, values in vars(member).items()}
+def assert_same(fit, other):
+    """Two results, apart from the time that they took."""
+    for field in fields(fit):
+        here, there = getattr(fit, field.name), getattr(other, field.name)
+        if isinstance(here, dict):
+            assert set(here) == set(there)
+            assert all(np.array_equal(here[name], there[name], equal_nan=True) for name in here if name != "seconds"), field.name
+        else:
+            assert np.array_equal(here, there), field.name

@@ -1,13 +1,11 @@
 """A run of noisy tables from config to the tables of a batch, with Stan and the audit, as the workflow runs it."""
 
-import shutil
-
 import pytest
 from formalsynth.core.registry import REPOSITORY, forget_own, load
 from formalsynth.plan.load import plan_of, read_plan
 from formalsynth.plan.messages import ConfigError
-from formalsynth.steps.run import run_batch
-from small_study import PAPER, RUN, SETTINGS, as_passed
+from formalsynth.steps.audit import audit_batch
+from small_study import PAPER, RUN, SETTINGS, as_passed, collected, run_batch
 
 TABLES = {
     "mechanism": "noisy_tables",
@@ -39,13 +37,13 @@ def test_a_batch_has_noisy_tables_fitted_measured_and_audited(tmp_path, compiled
     plan = planned(tmp_path, audit=AUDIT)
     assert plan.programs() == ["linear_regression", "noisy_tables"]
     scenario = plan.papers["small"].scenarios["skewed_n300"]
-    assert scenario.public_programs == ["noisy_tables"]
-    job = as_passed(scenario.batch_job("0000", SETTINGS))
+    assert {id: scenario.program_of(id) for id in scenario.synthesizers} == {
+        "Unweighted": "linear_regression", "tables": "noisy_tables",
+    }  # fmt: skip
+    batch = run_batch(scenario, [0, 1], {id: compiled(scenario.program_of(id)) for id in scenario.synthesizers})
+    job = as_passed(scenario.audit_job("0000-0001", SETTINGS))
     load(job.modules)
-    program, folder = tmp_path / "noisy_tables", tmp_path / "batch"
-    shutil.copy2(compiled("noisy_tables"), program)
-    folder.mkdir()
-    tables = run_batch(job, folder, compiled("linear_regression"), [program])
+    tables = collected(scenario, batch, audit_batch(job, batch.data, None))
     rows = tables["replicates"][tables["replicates"].synthesizer == "tables"]
     assert rows.status.tolist() == ["ok", "ok"], rows.reason.tolist()
     assert (rows.epsilon == 2).all()

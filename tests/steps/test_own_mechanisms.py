@@ -9,8 +9,8 @@ from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Form, mechanism
 from formalsynth.core.registry import load
 from formalsynth.stan.fit import Fit
 from formalsynth.steps import fit as step
-from formalsynth.steps.batch import FitBatch, FitResult, Fitted, MeasureBatch, Member
 from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fits import Fitted
 
 load(["formalsynth.families.linear"])
 
@@ -30,22 +30,22 @@ def run(monkeypatch):
     monkeypatch.setattr(step, "sample", lambda *_: Fit("ok", draws={"beta": np.zeros((1, 1)), "sigma": np.ones(1)}))
 
     def run(function, **registered):
-        parent = FitBatch.of([FitResult(Fit("ok", draws={"beta": np.full((2, 1), 0.5), "sigma": np.ones(2)}))])
+        draws = {"beta": np.full((2, 1), 0.5), "sigma": np.ones(2)}
         data, by_record = DataBatch.of([0], [intercept_only(X.copy())]), RISK.copy()
-        measured = MeasureBatch({"parent": Member(by_record[None], np.ones((1, 3)))}, None)
+        parent = Fitted("ok", draws=draws, by_record=by_record, sensitive=np.ones(3), weights=np.ones(3))
         words = {"id": "own", "mechanism": "own", "parameters": {}, "parents": ("parent",), "fit": "own", "words": (5,)}
         job = FitJob(
             key=KEY, modules=(), family="normal", priors={"sd": 100, "shape": 0.01, "scale": 0.01},
-            synthesizer=Synthesizer(**words), fits={"parent": "parent"}, sampler=SamplerSettings(),
+            synthesizer=Synthesizer(**words), sampler=SamplerSettings(),
         )  # fmt: skip
         function.__name__ = "own"
         with MECHANISMS.trial():
             mechanism(**{"guarantee": ASYMPTOTIC} | registered)(function)
-            batch = step.fit_batch(job, data, {"parent": Fitted(parent, measured)}, None)
+            (fit,) = step.fit_batch(job, data, {"parent": [parent]})
         np.testing.assert_array_equal(data.x, [X])
         np.testing.assert_array_equal(by_record, RISK)
-        np.testing.assert_array_equal(parent.draws["beta"], np.full((1, 2, 1), 0.5))
-        return batch
+        np.testing.assert_array_equal(draws["beta"], np.full((2, 1), 0.5))
+        return fit
 
     return run
 
@@ -79,10 +79,10 @@ def moves_the_weights(context) -> Form:
     "function", [divides_the_risks, sorts_the_records, scales_the_predictors, moves_the_draws, moves_the_weights]
 )
 def test_writing_into_an_input_fails_with_a_reason_and_changes_nothing(run, function):
-    batch = run(function)
-    assert not batch.ok(0)
-    assert batch.reason[0].startswith("mechanism own writes into an array that it was given")
-    assert batch.reason[0].endswith("work on a copy")
+    fit = run(function)
+    assert not fit.ok
+    assert fit.reason.startswith("mechanism own writes into an array that it was given")
+    assert fit.reason.endswith("work on a copy")
 
 
 def test_a_mechanism_that_replaces_its_records_does_not_replace_those_of_the_fit(run, monkeypatch):
@@ -116,17 +116,17 @@ def test_the_random_streams_of_others_are_refused(run, stage):
     def takes(context) -> Form:
         return form_of(context.address.generator(stage).random(3))
 
-    batch = run(takes)
-    assert not batch.ok(0)
-    assert f"uses the random stream '{stage}'" in batch.reason[0]
-    assert 'use context.address.generator("mechanism")' in batch.reason[0]
+    fit = run(takes)
+    assert not fit.ok
+    assert f"uses the random stream '{stage}'" in fit.reason
+    assert 'use context.address.generator("mechanism")' in fit.reason
 
 
 def test_the_seed_of_the_sampler_is_refused(run):
     def takes(context) -> Form:
         return form_of(np.full(3, 1 / context.address.stan_seed()))
 
-    assert "uses the random stream 'stan'" in run(takes).reason[0]
+    assert "uses the random stream 'stan'" in run(takes).reason
 
 
 @pytest.mark.parametrize("stage", ["mechanism", "predict"])
@@ -134,7 +134,7 @@ def test_the_random_streams_of_mechanisms_may_be_used(run, stage):
     def takes(context) -> Form:
         return form_of(context.address.generator(stage).random(3))
 
-    assert run(takes).ok(0)
+    assert run(takes).ok
 
 
 @pytest.mark.parametrize(
@@ -159,14 +159,14 @@ def test_a_result_that_would_understate_epsilon_is_refused(run, made, words):
     def gives(context) -> Form:
         return made()
 
-    batch = run(gives)
-    assert not batch.ok(0)
-    assert batch.reason[0].startswith("mechanism own ")
-    assert words in batch.reason[0]
+    fit = run(gives)
+    assert not fit.ok
+    assert fit.reason.startswith("mechanism own ")
+    assert words in fit.reason
 
 
 def test_smaller_sensitive_weights_are_allowed_where_a_range_is_what_is_protected(run):
     def gives(context) -> Form:
         return form_of([1.0, 1, 1], [0.1, 0.1, 0.1])
 
-    assert run(gives, guarantee="range-averaged | R").ok(0)
+    assert run(gives, guarantee="range-averaged | R").ok

@@ -1,4 +1,4 @@
-"""The search over refits, from job to batch, with fits whose epsilon is known exactly."""
+"""The search over refits, from job to fit, with fits whose epsilon is known exactly."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from formalsynth.core.mechanism import MECHANISMS, Form, mechanism
 from formalsynth.core.registry import load
 from formalsynth.stan.fit import Fit
 from formalsynth.steps import fit as step
-from formalsynth.steps.batch import FitBatch, FitResult, Fitted, MeasureBatch, Member
 from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fits import Fitted
 
 load(["formalsynth.families.linear"])
 
@@ -19,8 +19,7 @@ DRAWS = {"beta": np.zeros((1, 1)), "sigma": np.ones(1)}
 RISK = np.log(np.sqrt(2 * np.pi)) + RECORDS.x**2 / 2
 KEY = ScenarioKey(paper="made_up", paper_id=1, scenario="three_n3", number=1, n=3, root=1)
 # one that has half the log-likelihood
-HALF = Member(0.5 * RISK, np.full(3, 0.5))
-PARENT = Fitted(FitBatch.of([FitResult(Fit("ok", draws=DRAWS))]), MeasureBatch.of([{"half": HALF}], None))
+PARENT = Fitted("ok", draws=DRAWS, by_record=0.5 * RISK, sensitive=np.full(3, 0.5), weights=np.full(3, 0.5))
 
 
 @pytest.fixture
@@ -49,57 +48,54 @@ def epsilon(c):
 
 
 def searched(**search):
-    """The batch of one replicate after a search."""
+    """The result of one replicate after a search."""
     flat = Synthesizer(
         id="flat", mechanism="flat", parameters={}, parents=("half",), fit="flat", words=(5,),
         search=Search(**{"parameter": "c", "target": 3.0} | search),
     )  # fmt: skip
     job = FitJob(
         key=KEY, modules=(), family="normal", priors={"sd": 100, "shape": 0.01, "scale": 0.01}, synthesizer=flat,
-        fits={"half": "half"}, sampler=SamplerSettings(),
+        sampler=SamplerSettings(),
     )  # fmt: skip
-    batch = step.fit_batch(FitJob.of(job.plain()), DataBatch.of([0], [RECORDS]), {"half": PARENT}, None)
-    return batch, batch.cache_of(0)
+    (fit,) = step.fit_batch(FitJob.of(job.plain()), DataBatch.of([0], [RECORDS]), {"half": [PARENT]})
+    return fit
 
 
 def test_bisection_reaches_the_target(sampled):
-    batch, cache = searched()
-    assert batch.ok(0)
-    assert epsilon(cache.searched) == pytest.approx(3.0, rel=0.01)
-    assert 1 < cache.search_steps <= 12
-    assert sampled[-1][1] == 3 * cache.searched
+    fit = searched()
+    assert fit.ok
+    assert epsilon(fit.searched) == pytest.approx(3.0, rel=0.01)
+    assert 1 < fit.search_steps <= 12
+    assert sampled[-1][1] == 3 * fit.searched
 
 
 def test_every_refit_has_the_same_seed(sampled):
-    batch, cache = searched()
-    assert len(sampled) == cache.search_steps
-    assert {seed for seed, _ in sampled} == {batch.diagnostics["seed"][0]}
+    fit = searched()
+    assert len(sampled) == fit.search_steps
+    assert {seed for seed, _ in sampled} == {fit.diagnostics["seed"]}
 
 
 def test_upper_end_is_taken_when_it_is_below_the_target(sampled):
-    batch, cache = searched(target=1000.0)
-    assert batch.ok(0)
-    assert cache.searched == 1.0
-    assert cache.search_steps == 1
+    fit = searched(target=1000.0)
+    assert (fit.ok, fit.searched, fit.search_steps) == (True, 1.0, 1)
 
 
 def test_a_target_out_of_reach_is_a_failure_with_its_reason(sampled):
-    batch, _ = searched(steps=2, tolerance=1e-6)
-    assert batch.status.tolist() == ["failed"]
-    assert not batch.draws
-    assert "after 2 refits" in batch.reason[0]
+    fit = searched(steps=2, tolerance=1e-6)
+    assert fit.status == "failed"
+    assert not fit.draws
+    assert "after 2 refits" in fit.reason
 
 
 def test_a_fit_that_fails_ends_the_search(sampled, monkeypatch):
-    monkeypatch.setattr(step, "sample", lambda *given: Fit("failed", "gate: R-hat", seed=given[4]))
-    batch, cache = searched()
-    assert batch.reason.tolist() == ["gate: R-hat"]
-    assert cache.search_steps == 1
+    monkeypatch.setattr(step, "sample", lambda *given: sampled.append(given[4]) or Fit("failed", "gate: R-hat", seed=given[4]))
+    assert searched().reason == "gate: R-hat"
+    assert len(sampled) == 1
 
 
 def test_even_steps_end_at_the_first_value_below_the_parent(sampled):
-    batch, cache = searched(target="parent", high=0.55, lower_by=0.02)
+    fit = searched(target="parent", high=0.55, lower_by=0.02)
     # 0.55, 0.53, 0.51, 0.49: the parent's weight is 0.5
-    assert batch.ok(0)
-    assert cache.searched == pytest.approx(0.49)
-    assert cache.search_steps == 4
+    assert fit.ok
+    assert fit.searched == pytest.approx(0.49)
+    assert fit.search_steps == 4

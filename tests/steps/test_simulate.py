@@ -8,7 +8,7 @@ from small_study import as_passed, small_paper
 
 def simulated(scenario, replicates):
     """Some replicates of a scenario, from what the workflow tells its job."""
-    return simulate_batch(as_passed(scenario.simulate_job("0000")).model_copy(update={"replicates": tuple(replicates)}))
+    return simulate_batch(as_passed(scenario.simulate_job("0000-0000")).model_copy(update={"replicates": tuple(replicates)}))
 
 
 def test_a_replicate_does_not_depend_on_its_batch(tmp_path):
@@ -25,7 +25,7 @@ def test_a_replicate_does_not_depend_on_its_batch(tmp_path):
 
 def test_replicates_and_seeds_differ(tmp_path):
     scenario = small_paper(tmp_path).scenarios["skewed_n60"]
-    job = as_passed(scenario.simulate_job("0000"))
+    job = as_passed(scenario.simulate_job("0000-0002"))
     other_root = job.model_copy(update={"key": job.key.model_copy(update={"root": job.key.root + 1})})
     batch, other = simulate_batch(job), simulate_batch(other_root)
     assert len(batch.x) == 3

@@ -45,14 +45,6 @@ def read_config(folder):
     ]
 
 
-def leave_two_figures(folder):
-    """Leave the range paper two figures of its simulated scenario, and their claims: one job draws all figures of a scenario."""
-    _, paper = read_config(folder)
-    paper["figures"] = {n: entry for n, entry in paper["figures"].items() if entry["scenario"] != "simulation" or n in (1, 2)}
-    left = {f"figure {number}" for number in paper["figures"]}
-    write_paper(folder, paper, lambda claim: not claim.get("shows", "").startswith("figure") or claim["shows"] in left)
-
-
 def write_paper(folder, paper, kept):
     """Write the range paper after some of its figures were removed; of its claims, those for which `kept` returns True."""
     paper["telling"] = [number for number in paper["telling"] if int(number) in paper["figures"]]
@@ -123,7 +115,9 @@ def content(path):
     """The bytes of a file, apart from the seconds that fits took."""
     if path.suffix == ".npz":
         with np.load(path) as arrays:
-            return {name: (arrays[name].dtype.str, arrays[name].tobytes()) for name in arrays.files if name != "seconds"}
+            return {
+                name: (arrays[name].dtype.str, arrays[name].tobytes()) for name in arrays.files if not name.endswith("seconds")
+            }
     if path.name.endswith("replicates.csv"):
         return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds").to_csv(index=False).encode()
     return path.read_bytes()

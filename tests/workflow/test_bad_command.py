@@ -30,7 +30,8 @@ COMMANDS = [
         [RESULTS / "simulated_n200" / "replicates.csv"],
         "no scenario simulated_n200 at scale smoke of range; there are: simulation_n",
     ),
-    ([SIMULATION / "batches" / "0000" / "Weighted.fit.npz"], f"No rule to produce {SIMULATION / 'batches'}"),
+    ([SIMULATION / "seeds0000-0009" / "Weighted" / "fit.npz"], "no seeds 0000-0009 of range simulation_n200; allowed: a part of"),
+    ([SIMULATION / "seeds0000-0000" / "Heavy" / "fit.npz"], "no synthesizer Heavy of range simulation_n200; there are: Unweigh"),
     ([SIMULATION / "details.csv"], f"No rule to produce {SIMULATION / 'details.csv'}"),
     (["rnage"], "No rule to produce rnage"),
 ]

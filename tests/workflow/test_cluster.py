@@ -59,7 +59,7 @@ def on_nodes(repository):
 
 def test_arrays_are_of_the_rules_that_run_on_nodes(repository):
     profile = yaml.safe_load((repository / "profiles" / "slurm" / "profile.v9+.yaml").read_text())
-    assert set(profile["slurm-array-jobs"].split(", ")) == on_nodes(repository)
+    assert set(profile["slurm-array-jobs"].split(", ")) == on_nodes(repository) - {"simulate", "fit", "measure"}
 
 
 @pytest.mark.parametrize("profile", OPTIONS)
@@ -103,26 +103,22 @@ def fake_slurm(tmp_path):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize(("retries", "asked"), [(0, "--mem=1500 --time=240"), (1, "--mem=2100 --time=30")])
 def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(
-    retries, asked, fake_slurm, tmp_path, repository, cmdstan, finished, snakemake
+    fake_slurm, tmp_path, repository, cmdstan, finished, snakemake
 ):
-    """It asks for twice what an earlier job needed where a further attempt may ask for more."""
+    """All steps of a batch are one job."""
     folder = with_programs(prepared(tmp_path / "work", repository, cmdstan), finished)
-    earlier = folder / "benchmarks" / SCALE / "run_batch" / "range" / "simulation_n400" / "0000.tsv"
-    earlier.parent.mkdir(parents=True)
-    earlier.write_text("s\th:m:s\tmax_rss\n900\t0:15:00\t800\n")
-    batch = f"results/{SCALE}/range/simulation_n200/batches/0000/replicates.csv"
-    profile = ["--profile", repository / "profiles" / "cluster-generic", "--latency-wait", 1, "--retries", str(retries)]
+    rows = f"results/{SCALE}/range/simulation_n200/seeds0000-0001/Weighted/replicates.csv"
+    profile = ["--profile", repository / "profiles" / "cluster-generic", "--latency-wait", 1]
     path = os.pathsep.join([str(fake_slurm), environment()["PATH"]])
-    run = snakemake(folder, *profile, "--seconds-between-status-checks=1", "--", batch, PATH=path)
+    run = snakemake(folder, *profile, "--seconds-between-status-checks=1", "--", rows, PATH=path)
     assert run.returncode == 0, run.stdout[-5000:]
     assert f"formalsynth: scale {SCALE}, papers range" in run.stdout
     submitted = (fake_slurm / "submitted").read_text().splitlines()
     assert len(submitted) == 1
-    assert f"--job-name=run_batch --output=logs/cluster/%x-%j.log --cpus-per-task=1 {asked} " in submitted[0] + " "
+    assert "--job-name=GROUP --output=logs/cluster/%x-%j.log --cpus-per-task=1 --mem=1500 --time=" in submitted[0]
     assert (fake_slurm / "1").read_text() == "COMPLETED\n"
-    assert content(folder / batch) == content(finished / batch)
+    assert content(folder / rows) == content(finished / rows)
 
 
 @pytest.mark.slow
@@ -149,7 +145,7 @@ def test_a_failed_job_gets_more_memory_and_then_ends_the_run(profile, slurm, fol
     program = folder / "results" / "stan" / "linear_regression"
     program.write_text("#!/bin/sh\nexit 1\n")
     before = len(jobs(slurm))
-    batch = f"results/{SCALE}/range/simulation_n200/batches/0000/replicates.csv"
+    batch = f"results/{SCALE}/range/simulation_n200/seeds0000-0001/Unweighted/fit.npz"
     run = submit(snakemake, repository, slurm, folder, profile, "--retries", 1, "--", batch)
     assert run.returncode == 1, run.stdout[-5000:]
     assert run.stdout.count("Trying to restart job") == 1

@@ -22,10 +22,8 @@ from runs import (
     content,
     files,
     kill,
-    leave_two_figures,
     left_over,
     read_config,
-    results,
     start,
     write_config,
 )
@@ -145,9 +143,8 @@ def test_the_table_of_the_fatigue_data(finished):
 
 
 def test_jobs_leave_a_log_and_what_they_cost(finished):
-    for step in ("run_batch", "run_study"):
-        tables = "study.replicates.csv" if step == "run_study" else "replicates.csv"
-        made = list((finished / "results" / SCALE).glob(f"*/*/batches/*/{tables}"))
+    for step, output in (("simulate", "data.npz"), ("fit", "*/fit.npz"), ("measure", "*/values.csv"), ("study", "details.csv")):
+        made = list((finished / "results" / SCALE).glob(f"*/*/seeds*/{output}"))
         assert len(made) >= 5
         assert len(files(finished / "logs" / SCALE / step)) == len(made)
         assert len([path for path in files(finished / "benchmarks" / SCALE / step) if path.suffix == ".tsv"]) == len(made)
@@ -205,63 +202,24 @@ def test_every_entry_plans_the_same_jobs(folder, repository, snakemake):
     everything, all_of_them, deployed = plans
     assert everything.pop("everything") == all_of_them.pop("all") == deployed.pop("all") == 1
     assert everything == all_of_them == deployed
-    assert everything["run_batch"] == everything["collect_batches"] == len(range_paper(folder).scenarios)
-    assert "show_range_fig01" in everything
-
-
-def test_results_of_another_configuration_are_refused_without_snakemakes_records(again, snakemake):
-    """The records were deleted against a lock, say, or the results were copied elsewhere."""
-    shutil.rmtree(again / ".snakemake")
-    run, paper = read_config(again)
-    write_config(again, run | {"root_seed": 7}, paper)
-    refused = snakemake(again, "--cores", 2, "--keep-going")
-    assert refused.returncode != 0
-    assert f"{SIMULATION / 'replicates.csv'} was made from another configuration or by other code than this run" in logged(
-        again, "write_report"
-    )
-    assert not (again / "results" / SCALE / "report" / "index.html").exists()
-    (again / SIMULATION / "replicates.csv").unlink()
-    refused = snakemake(again, "--cores", 2, "--", SIMULATION / "replicates.csv")
-    assert refused.returncode != 0
-    expected = (
-        ".csv was made from another configuration or by other code than this run (root seed, sizes, settings, data or source "
-    )
-    expected += "files): "
-    assert f"{expected}delete {SIMULATION} and run again" in logged(again, "collect_batches")
-    shutil.rmtree(again / SIMULATION)
-    leave_two_figures(again)
-    made = snakemake(again, "--cores", 2, "--", *PART)
-    assert made.returncode == 0, made.stdout[-3000:]
-
-
-def test_results_of_this_configuration_are_used_without_snakemakes_records(again, finished, snakemake):
-    shutil.rmtree(again / ".snakemake")
-    lost = (SIMULATION / "replicates.csv", FIGURES / "fig05.svg", RESULTS / "claims.csv")
-    for path in lost:
-        (again / path).unlink()
-    run = snakemake(again, "--cores", 2, "--", *lost)
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert "run_batch" not in planned(run.stdout)
-    assert results(again) == results(finished)
-
-
-def logged(folder, step):
-    """Last messages of the jobs of a step."""
-    return "\n".join(
-        path.read_text(encoding="utf-8") for path in sorted((folder / "logs" / SCALE).rglob("*.log")) if step in str(path)
-    )
+    scenarios = range_paper(folder).scenarios.values()
+    assert everything["simulate"] == everything["collect"] == len(scenarios)
+    assert everything["fit"] == everything["measure"] == sum(len(scenario.synthesizers) for scenario in scenarios)
+    assert everything["plot"] == sum(len(paper.figures) for paper in papers_of(folder).values())
 
 
 def test_a_paper_is_a_target(folder, snakemake):
     run = snakemake(folder, "--dry-run", "--cores", 2, "range")
     assert run.returncode == 0, run.stdout[-3000:]
-    assert {f"show_range_fig{number:02d}" for number in (1, 5, 6, 15)} <= set(planned(run.stdout))
+    assert planned(run.stdout)["plot"] == len(range_paper(folder).figures)
 
 
 def test_one_figure_plans_only_what_it_needs(folder, snakemake):
     run = snakemake(folder, "--dry-run", "--cores", 2, FIGURES / "fig02.png")
     assert run.returncode == 0, run.stdout[-3000:]
-    assert planned(run.stdout) == {"run_batch": 1, "collect_batches": 1, "show_range_fig01": 1}
+    fits = len(range_paper(folder).scenarios[SIMULATION.name].synthesizers)
+    made = {"simulate": 1, "check_contracts": 1, "fit": fits, "measure": fits, "collect": 1, "plot": 1}
+    assert planned(run.stdout) == made
     for what in ("fatigue", "contraction", "no figure"):
         assert what not in run.stdout
 
@@ -278,7 +236,7 @@ def test_a_run_of_one_paper_keeps_the_other_papers_in_the_report_and_the_ledger(
     assert {path.name for path in (results_ / "report" / "papers").glob("*.html")} == {"range.html", "zcdp.html"}
     assert set(pd.read_csv(results_ / "claims.csv")["paper"]) == {"range", "zcdp"}
     (again / RESULTS / "table1.csv").unlink()
-    assert set(planned(snakemake(again, "--dry-run", *alone).stdout)) == {"write_ledger", "write_report", "everything"}
+    assert set(planned(snakemake(again, "--dry-run", *alone).stdout)) == {"join_verdicts", "write_report", "everything"}
 
 
 def test_all_output_is_deleted_but_not_the_record_of_set_up(again, snakemake):
@@ -293,9 +251,8 @@ def test_a_new_colour_or_label_only_redraws(again, snakemake):
     paper["synthesizers"]["averaged"] |= {"colours": ["#112233"], "label": "averaged ({a}, {b})"}
     write_config(again, run, paper)
     dry = snakemake(again, "--dry-run", "--cores", 2)
-    rules = {"_".join(job.split("_")[:2]) for job in planned(dry.stdout)}
     # the ledger names the cells of a claim by their labels
-    assert rules == {"show_range", "judge_claims", "write_ledger", "write_report", "everything"}
+    assert set(planned(dry.stdout)) == {"plot", "tabulate", "judge", "join_verdicts", "write_report", "everything"}
 
 
 def test_more_replicates_leave_the_other_scenarios_alone(again, snakemake):
@@ -309,23 +266,23 @@ def test_more_replicates_leave_the_other_scenarios_alone(again, snakemake):
 
 
 def test_a_new_range_fits_nothing_that_was_fitted(again, snakemake):
-    """Only the averaged synthesizer of the new range has a fit of its own; the truncated one is measured with others."""
-    before = kept_files(again)
     run, paper = read_config(again)
     paper["sweeps"]["range"].append({"a": 0.9, "b": 1.1})
     write_config(again, run, paper)
     done = snakemake(again, "--cores", 1, SIMULATION / "replicates.csv")
     assert done.returncode == 0, done.stdout[-3000:]
-    assert planned(done.stdout) == {"run_batch": 1, "collect_batches": 1}
-    made = {name for name, when in kept_files(again).items() if before.get(name) != when}
-    new = {f"averaged_0.9_1.1.{kind}" for kind in ("fit.npz", "measure.npz", "replicates.csv")}
-    assert made == new | {"Weighted.measure.npz", "Weighted.replicates.csv"}
+    # the averaged and the truncated synthesizer of the new range
+    assert planned(done.stdout) == {"fit": 2, "measure": 2, "collect": 1}
 
 
-def kept_files(folder):
-    """When each of the files was made that the batch of the simulated scenario keeps."""
-    batch = folder / SIMULATION / "batches" / "0000"
-    return {path.name: path.stat().st_mtime_ns for path in batch.glob("[!.]*") if path.name.count(".") > 1}
+def test_a_fit_of_one_replicate_may_be_requested_and_is_the_same(again, finished, snakemake):
+    alone = SIMULATION / "seeds0001-0001" / "Weighted" / "replicates.csv"
+    done = snakemake(again, "--cores", 1, alone)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert planned(done.stdout) == {"simulate": 1, "fit": 2, "measure": 1}
+    together = pd.read_csv(finished / SIMULATION / "seeds0000-0001" / "Weighted" / "replicates.csv").drop(columns="seconds")
+    row = pd.read_csv(again / alone).drop(columns="seconds")
+    assert row.iloc[0].dropna().equals(together.iloc[1].dropna())
 
 
 def test_code_that_is_edited_while_its_job_runs_is_picked_up_by_the_next_run(tmp_path, repository, snakemake):
@@ -343,16 +300,15 @@ def test_code_that_is_edited_while_its_job_runs_is_picked_up_by_the_next_run(tmp
     for path in files(tmp_path / "results"):
         path.touch()
     run = snakemake(tmp_path, "--dry-run", *given, snakefile=tmp_path / "Snakefile")
-    assert planned(run.stdout) == {"run_study": 1, "collect_study": 1}
+    assert planned(run.stdout) == {"study": 1, "collect_study": 1}
 
 
 def test_numbers_do_not_depend_on_cores_or_batches(folder, finished, snakemake):
     """One core and a replicate in each batch, against two cores and all replicates in one."""
-    leave_two_figures(folder)
     run = snakemake(folder, "--cores", 1, "--config", "batch_size=1", "--", *PART)
     assert run.returncode == 0, run.stdout[-3000:]
-    assert len(list((folder / SIMULATION / "batches").iterdir())) == 2
-    assert len(list((finished / SIMULATION / "batches").iterdir())) == 1
+    assert len(list((folder / SIMULATION).glob("seeds*"))) == 2
+    assert len(list((finished / SIMULATION).glob("seeds*"))) == 1
     assert_same_results(folder, finished)
 
 
@@ -361,12 +317,11 @@ def test_the_command_line_sets_the_batch_size_of_a_scenario_with_its_own(given, 
     """The scenario has 2000 replicates, and 1000 in a batch."""
     target = "results/paper/zcdp/coverage_n1000/replicates.csv"
     run = snakemake(tmp_path, "--dry-run", "--config", "scale=paper", "papers=[zcdp]", *given, "--", target)
-    assert planned(run.stdout) == {"run_study": batches, "collect_study": 1}, run.stdout[-3000:]
+    assert planned(run.stdout) == {"study": batches, "collect_study": 1}, run.stdout[-3000:]
 
 
 def test_a_killed_run_resumes_and_ends_in_the_same_bytes(folder, finished, repository, snakemake):
     """SIGKILL to the whole process group, twice, each time with jobs at work; then the same command until it ends."""
-    leave_two_figures(folder)
     same = ("--cores", 2, "--", *PART)
     kept = []
     for more in (2, 5):
@@ -379,9 +334,9 @@ def test_a_killed_run_resumes_and_ends_in_the_same_bytes(folder, finished, repos
     run = snakemake(folder, *same)
     assert run.returncode == 0, run.stdout[-3000:]
     repeated = [path for path, made in before.items() if path.stat().st_mtime_ns != made]
-    # the file that had no seal yet when the job was killed, if it was just then
+    # of each core, the file whose job had not ended when it was killed
     assert len(before) - len(repeated) >= 5
-    assert len(repeated) <= 1
+    assert len(repeated) <= 2
     assert_same_results(folder, finished)
     assert left_over(folder) == []
 
@@ -402,7 +357,7 @@ def kill_when(folder, enough, arguments, snakefile):
 
 def arrays_in(folder):
     """The arrays that have their names; one that is being written has a folder of its own, whose name starts with a dot."""
-    return list((folder / SIMULATION).glob("batches/[0-9]*/[!.]*.npz"))
+    return [*(folder / SIMULATION).glob("seeds*/data.npz"), *(folder / SIMULATION).glob("seeds*/*/fit.npz")]
 
 
 def without_file(folder):
@@ -423,7 +378,7 @@ def test_absent_data_are_named_and_skipped_and_the_run_succeeds(again, snakemake
     assert "EPSD17.DAT is absent" in run.stdout
     assert (again / FIGURES / "fig05.svg").is_file()
     # claims about them are judged as what they are now: without data
-    assert set(planned(run.stdout)) == {"show_range_fig05", "judge_claims", "write_ledger", "write_report", "everything"}
+    assert set(planned(run.stdout)) == {"plot", "judge", "join_verdicts", "write_report", "everything"}
     report = (again / "results" / SCALE / "report" / "index.html").read_text(encoding="utf-8")
     assert "EPSD17.DAT is absent, skipped" in report
     assert "data absent" in (again / RESULTS / "claims.csv").read_text(encoding="utf-8")

@@ -321,7 +321,7 @@ QUESTIONS = {
     "fatigue median": "range-fatigue-data",
     "German credit AUROC": "reps-german-non-private",
     "zCDP conversion": "zcdp-conversion-bounds",
-    "Weighted-e exceeds": "censor-weighted-e-exceeds",
+    "Weighted-e exceeds its bound": "censor-weighted-e-exceeds",
     "figure 21 censor": "papers/censor.html#figure-21",
     "break even": "errata.html#E2",
     "does reweighting help the mean": "reweight-gain-mean",

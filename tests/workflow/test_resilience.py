@@ -38,7 +38,7 @@ from runs import (
 pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 
 PROGRAM = Path("results", "stan", "linear_regression")
-BATCH = SIMULATION / "batches" / "0000"
+BATCH = SIMULATION / "seeds0000-0001"
 STATISTICS = ["delta", "epsilon", "mean"]
 CLAIM = {
     "id": "range-averaged-narrower",
@@ -66,7 +66,7 @@ def before_the_program(folder, script):
 def forget(folder, *names):
     """Remove results, so that they are made again."""
     for name in names:
-        for path in (folder / name).parent.glob(Path(name).name):
+        for path in folder.glob(str(name)):
             path.unlink()
 
 
@@ -82,7 +82,7 @@ def waiting(condition, process, seconds=120):
 def test_a_second_run_in_a_folder_is_refused_and_harms_nothing(again, finished, repository, snakemake):
     busy, go, table = again / "busy", again / "go", SIMULATION / "replicates.csv"
     before_the_program(again, f"touch {busy}; while [ ! -e {go} ]; do sleep 0.05; done")
-    forget(again, BATCH / "*.*", SIMULATION / "*.csv")
+    forget(again, BATCH / "*" / "*.*", SIMULATION / "*.csv")
     first = start(again, "--cores", 1, table, snakefile=repository / "Snakefile")
     try:
         waiting(busy.exists, first)
@@ -103,29 +103,30 @@ def test_a_second_run_in_a_folder_is_refused_and_harms_nothing(again, finished, 
 
 
 def test_a_chain_that_always_dies_is_a_row_with_its_reason_and_stops_nothing(folder, finished, snakemake):
-    seeds = read_arrays(finished / BATCH / "Unweighted.fit.npz")["seed"]
+    seeds = read_arrays(finished / BATCH / "Unweighted" / "fit.npz")["diagnostic:seed"]
     attempts = read_config(folder)[0]["sampler"]["attempts"]
     dying = " ".join(f"| {seeds[1] + k}" for k in range(attempts))
     before_the_program(folder, f'case "$seed" in {dying.removeprefix("| ")}) kill -s SEGV $$;; esac')
-    run = snakemake(folder, "--cores", 1, BATCH / "replicates.csv")
+    targets = [BATCH / id / "replicates.csv" for id in ("Unweighted", "Weighted")]
+    run = snakemake(folder, "--cores", 1, *targets)
     assert run.returncode == 0, run.stdout[-3000:]
     for id, reason, tried in (
         ("Unweighted", "CmdStan stopped: signal 11 (Segmentation fault)", attempts),
         ("Weighted", "its parent Unweighted failed", 0),
     ):
-        rows = read_table(folder / BATCH / f"{id}.replicates.csv")
+        rows = read_table(folder / BATCH / id / "replicates.csv")
         rows = rows[rows["synthesizer"] == id].set_index("replicate")
         assert rows["status"].tolist() == ["ok", "failed"]
         assert rows.loc[1, "reason"] == reason
         assert rows.loc[1, "attempts"] == tried
         assert rows.loc[1, STATISTICS].isna().all()
-        undisturbed = read_table(finished / BATCH / f"{id}.replicates.csv")
+        undisturbed = read_table(finished / BATCH / id / "replicates.csv")
         undisturbed = undisturbed[undisturbed["synthesizer"] == id].set_index("replicate")
         assert rows.loc[0, STATISTICS].equals(undisturbed.loc[0, STATISTICS])
 
 
 def test_a_chain_that_is_always_killed_fails_its_job_and_is_sampled_by_the_next_run(folder, finished, snakemake):
-    target, enough = BATCH / "replicates.csv", folder / "enough"
+    target, enough = BATCH / "Weighted" / "replicates.csv", folder / "enough"
     before_the_program(folder, f"[ -e {enough} ] || kill -9 $$")
     run = snakemake(folder, "--cores", 1, target)
     assert run.returncode != 0
@@ -143,7 +144,7 @@ def test_a_chain_that_is_always_killed_fails_its_job_and_is_sampled_by_the_next_
 
 def test_a_job_whose_snakemake_was_killed_puts_nothing_over_a_later_run(again, repository, snakemake):
     """The job itself is not killed, and the later run has another seed."""
-    target, busy, go = BATCH / "replicates.csv", again / "busy", again / "go"
+    target, busy, go = BATCH / "Weighted" / "fit.npz", again / "busy", again / "go"
     before_the_program(again, f"[ -e {busy} ] || {{ touch {busy}; while [ ! -e {go} ]; do sleep 0.05; done; }}")
     forget(again, target)
     first = start(again, "--cores", 1, target, snakefile=repository / "Snakefile")
@@ -175,7 +176,7 @@ def group_lives(group):
 
 
 def test_a_table_that_lost_a_row_is_named_and_made_again(again, finished, snakemake):
-    damaged = again / BATCH / "replicates.csv"
+    damaged = again / BATCH / "Weighted" / "replicates.csv"
     damaged.write_bytes(b"".join(damaged.read_bytes().splitlines(keepends=True)[:-1]))
     refused_as_damaged(snakemake(again, "--cores", 1, "--", *PART), damaged)
     assert not (again / PART[0]).exists()
@@ -194,7 +195,7 @@ def refused_as_damaged(run, path):
 
 def test_a_full_disk_fails_a_job_and_the_next_run_makes_it(small_disk, repository, cmdstan, finished, snakemake):
     """With 100 kilobytes left, which suffice for Snakemake and not for the fits; and then with enough."""
-    target, disk = BATCH / "replicates.csv", small_disk(60_000)
+    target, disk = BATCH / "Weighted" / "replicates.csv", small_disk(60_000)
     folder = with_programs(prepared(disk / "work", repository, cmdstan), finished)
     ballast = disk / "ballast"
     ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 100 * 1024))
@@ -233,8 +234,8 @@ def every_kind(folder, repository, cmdstan):
 
 
 JOBS = {
-    "find_cmdstan", "compile_program", "run_batch", "run_study", "collect_batches", "collect_study", "show_range_fig01",
-    "show_zcdp_fig02", "judge_claims", "write_ledger", "write_report",
+    "find_cmdstan", "compile", "simulate", "fit", "measure", "study", "collect", "collect_study", "plot", "judge",
+    "join_verdicts", "write_report",
 }  # fmt: skip
 
 
@@ -366,14 +367,16 @@ def server_of(run):
 
 STUDY = Path("results", SCALE, "zcdp", "accounting_n1000")
 DAMAGES = [
-    (BATCH / "replicates.csv", SIMULATION / "replicates.csv"),
-    (BATCH / "records.csv", SIMULATION / "records.csv"),
+    (BATCH / "data.npz", BATCH / "Unweighted" / "fit.npz"),
+    (BATCH / "Unweighted" / "fit.npz", BATCH / "Weighted" / "fit.npz"),
+    (BATCH / "Weighted" / "replicates.csv", SIMULATION / "replicates.csv"),
+    (BATCH / "Weighted" / "records.csv", SIMULATION / "records.csv"),
     (SIMULATION / "replicates.csv", FIGURES / "fig02.csv"),
     (SIMULATION / "records.csv", FIGURES / "fig01.csv"),
     (Path("results", SCALE, "range", "claims.csv"), Path("results", SCALE, "claims.csv")),
-    (STUDY / "batches" / "0000" / "study.details.csv", STUDY / "details.csv"),
+    (STUDY / "seeds0000-0001" / "details.csv", STUDY / "details.csv"),
     (STUDY / "details.csv", Path("figures", SCALE, "zcdp", "fig02.csv")),
-    (PROGRAM, BATCH / "replicates.csv"),
+    (PROGRAM, BATCH / "Unweighted" / "fit.npz"),
     (Path(".cmdstan", "cmdstan.json"), PROGRAM),
 ]
 """A file, and one that is made from it."""
@@ -455,10 +458,12 @@ def test_a_read_only_cmdstan_is_enough(tmp_path, read_only, repository, cmdstan,
         (read_only / "new").touch()
     folder = every_kind(tmp_path / "work", repository, cmdstan)
     shutil.rmtree(folder / ".cmdstan")
-    run = snakemake(folder, "--cores", 1, BATCH / "replicates.csv", CMDSTAN=str(read_only))
+    run = snakemake(folder, "--cores", 1, BATCH / "Weighted" / "replicates.csv", CMDSTAN=str(read_only))
     assert run.returncode == 0, run.stdout[-3000:]
     assert json.loads((folder / ".cmdstan" / "cmdstan.json").read_text())["path"] == str(read_only)
-    assert content(folder / BATCH / "replicates.csv") == content(reference[0] / BATCH / "replicates.csv")
+    assert content(folder / BATCH / "Weighted" / "replicates.csv") == content(
+        reference[0] / BATCH / "Weighted" / "replicates.csv"
+    )
 
 
 @pytest.mark.slow

@@ -20,14 +20,14 @@ try:
     from formalsynth.runtime.jobs import add_to_python_path
 
     add_to_python_path(LIBRARY)
-    from formalsynth.plan.jobs import Jobs, code_files, join_names
+    from formalsynth.plan.jobs import Jobs, code_of, join_names
     from formalsynth.plan.load import read_plan
     from formalsynth.plan.messages import ConfigError, blame_command_line
     from formalsynth.plan.paper import figure_file
     from formalsynth.plan.yaml_file import load_yaml
     from formalsynth.report.closing import closing
     from formalsynth.report.describe import describe
-    from formalsynth.runtime.benchmarks import Needs, about, needs
+    from formalsynth.runtime.benchmarks import about
     from formalsynth.runtime.files import check_filled, check_folder
     from formalsynth.runtime.locked import other_versions
     from formalsynth.runtime.private import private_folder

@@ -1,13 +1,15 @@
-# collect: combine the tables of all batches into those of the scenario.
-rule collect_batches:
+# collect: combine the tables of all batches and synthesizers into those of the scenario.
+rule collect:
     input:
-        code=ancient(code_files("formalsynth.steps.collect")),
-        audit=every_batch("audit.csv"),
-        draws=every_batch("draws.csv"),
-        records=every_batch("records.csv"),
-        replicates=every_batch("replicates.csv"),
-        sets=every_batch("sets.csv"),
-        values=every_batch("values.csv"),
+        audited=lambda wildcards: scenario(wildcards).files("audit.csv", scenario(wildcards).audited),
+        data=lambda wildcards: scenario(wildcards).files("data.npz", scenario(wildcards).batches),
+        draws=sample_of("draws"),
+        records=sample_of("records"),
+        replicates=lambda wildcards: scenario(wildcards).files_of(
+            scenario(wildcards).scenario.synthesizers, "replicates.csv", scenario(wildcards).batches
+        ),
+        sets=sample_of("sets"),
+        values=sample_of("values"),
     output:
         audit="<results>/{paper}/{scenario}/audit.csv",
         draws="<results>/{paper}/{scenario}/draws.csv",
@@ -16,7 +18,7 @@ rule collect_batches:
         sets="<results>/{paper}/{scenario}/sets.csv",
         values="<results>/{paper}/{scenario}/values.csv",
     log:
-        "<logs>/collect_batches/{paper}/{scenario}.log",
+        "<logs>/collect/{paper}/{scenario}.log",
     wildcard_constraints:
         paper=JOBS.papers_pattern(study=False),
     localrule: True
@@ -24,24 +26,21 @@ rule collect_batches:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory(1000),
+        runtime=minutes(10),
     params:
-        batches_made_from=lambda wildcards: scenario(wildcards).batch_specifications,
-        code=code_of_job,
-        made_from=lambda wildcards: scenario(wildcards).specification,
         private=private_folders,
+        step=lambda wildcards: scenario(wildcards).collect_job(),
     message:
-        "Collecting the batches of {wildcards.paper} {wildcards.scenario}"
+        "Collecting {wildcards.paper} {wildcards.scenario}"
     script:
-        "../scripts/collect_batches.py"
+        "../scripts/collect.py"
 
 
-use rule collect_batches as collect_study with:
+rule collect_study:
     input:
-        code=ancient(code_files("formalsynth.steps.collect")),
-        details=every_batch("study.details.csv"),
-        replicates=every_batch("study.replicates.csv"),
+        details=lambda wildcards: scenario(wildcards).files("details.csv", scenario(wildcards).batches),
+        replicates=lambda wildcards: scenario(wildcards).files("replicates.csv", scenario(wildcards).batches),
     output:
         details="<results>/{paper}/{scenario}/details.csv",
         replicates="<results>/{paper}/{scenario}/replicates.csv",
@@ -49,5 +48,16 @@ use rule collect_batches as collect_study with:
         "<logs>/collect_study/{paper}/{scenario}.log",
     wildcard_constraints:
         paper=JOBS.papers_pattern(study=True),
-    # Snakemake does not inherit this from the other rule.
     localrule: True
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(1000),
+        runtime=minutes(10),
+    params:
+        private=private_folders,
+    message:
+        "Collecting {wildcards.paper} {wildcards.scenario}"
+    script:
+        "../scripts/collect_study.py"

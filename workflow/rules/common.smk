@@ -84,20 +84,25 @@ OWN_PROGRAMS = {name: str(path) for name, path in JOBS.own_programs.items()}
 PROGRAMS = {name: OWN_PROGRAMS.get(name) or workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 
 
+# Snakemake does not apply constraints to wildcards in pathvars.
+BATCH = "<results>/{paper}/{scenario}/seeds{seeds}"
+
+
 pathvars:
     results=JOBS.results,
     figures=JOBS.figures,
     logs=f"logs/{SCALE}",
     benchmarks=f"benchmarks/{SCALE}",
     programs="results/stan",
-    batch=f"{JOBS.results}/{{paper}}/{{scenario}}/batches/{{batch}}",
 
 
 wildcard_constraints:
     paper=join_names(JOBS.papers),
     scenario=r"[A-Za-z][A-Za-z0-9_.]*",
-    batch=r"\d\d\d\d",
-    table_number=r"\d+",
+    seeds=r"\d+-\d+",
+    synthesizer=r"[A-Za-z][A-Za-z0-9_.-]*",
+    figure=r"fig\d+[a-z]?",
+    table_number=r"[1-9]\d*",
     program=join_names(PROGRAMS),
 
 
@@ -111,45 +116,44 @@ def paper(wildcards):
     return JOBS.papers[wildcards.paper]
 
 
-LEAST = Needs(1000, 20)
+def memory(mb):
+    """Return a resource function: megabytes of the first attempt, and more for each further one."""
+    return lambda wildcards, attempt: mb * attempt
 
 
-def learned(step, first):
-    """Return resource functions for memory and time: the first attempt requests what earlier jobs of the step needed.
-
-    The request is the same for all jobs of a step, since a Slurm array requests what its first job needs. Without further attempts,
-    an estimate that is too low would stop every run. Therefore ``first`` is requested if there are no retries or no benchmarks and,
-    multiplied, for further attempts. Benchmarks are read once, and only when needed: each job on a node reads these rules too.
-    """
-    earlier = functools.cache(lambda: needs(Path("benchmarks", SCALE, step), LEAST) or first)
-
-    def amount(part):
-        def of_attempt(wildcards, attempt):
-            retries = workflow.execution_settings and workflow.execution_settings.retries
-            return (earlier() if retries and attempt == 1 else first)[part] * attempt
-
-        return of_attempt
-
-    return {"mem_mb": amount(0), "runtime": amount(1)}
+def minutes(first):
+    """Return a resource function: minutes of the first attempt, and more for each further one."""
+    return lambda wildcards, attempt: first * attempt
 
 
-def every_batch(name):
-    """Return an input function that lists the file with this name in every batch."""
-
-    def files(wildcards):
-        return scenario(wildcards).batch_files(name)
-
-    return files
-
-
-def is_batch(study):
-    """Return an input function that returns no files, but raises an error for a batch that is not in the plan."""
+def planned():
+    """Return an input function that returns no files, but ends the run if the plan has no such seeds or synthesizer."""
 
     def no_files(wildcards):
-        scenario(wildcards).check_batch(wildcards.batch, study)
+        scenario(wildcards).check(wildcards.seeds, wildcards.get("synthesizer"))
         return []
 
     return no_files
+
+
+def synthesizer(wildcards):
+    """Return the synthesizer that the wildcards name."""
+    return scenario(wildcards).scenario.synthesizers[wildcards.synthesizer]
+
+
+def fits_of(wildcards, ids):
+    """Return the fits of some synthesizers in the batch that the wildcards name."""
+    return scenario(wildcards).files_of(ids, "fit.npz", [wildcards.seeds])
+
+
+def sample_of(name):
+    """Return an input function that lists each synthesizer's part of a table of the single sample, which is in the first batch."""
+
+    def files(wildcards):
+        jobs = scenario(wildcards)
+        return jobs.files_of(jobs.scenario.synthesizers, f"{name}.csv", jobs.batches[:1])
+
+    return files
 
 
 def private_folders(wildcards):
@@ -157,20 +161,15 @@ def private_folders(wildcards):
     return paper(wildcards).private
 
 
-def origin_of(jobs):
-    """Return a parameter function that describes the run; it is not compared, because it has an argument called input."""
-    listed = jobs.paper.key in LISTED or "study" in OPTIONS
-    options = {**OPTIONS} if listed else {"papers": [jobs.paper.key], **OPTIONS}
-    return lambda wildcards, input: jobs.origin(options)
-
-
-def specifications_of_tables(wildcards, input):
-    """Parameter function: return the specifications of collected tables."""
-    return JOBS.specifications(input.tables)
+def origin_of(wildcards, input):
+    """Parameter function: describe the run; Snakemake does not compare it, because it has an argument called input."""
+    key = wildcards.paper
+    listed = key in LISTED or "study" in OPTIONS
+    return paper(wildcards).origin({**OPTIONS} if listed else {"papers": [key], **OPTIONS})
 
 
 def code_of_job(wildcards, **given):
-    """Parameter function: return the digest of the job's source files, which decides whether it reruns.
+    """Parameter function: return the digest of a program's source files, which decides whether it is compiled again.
 
     The files are ancient inputs, whose times do not matter: editing a comment, or a checkout, reruns no job. Snakemake does not compare
     parameters whose function has an argument called input, so that argument is not named here.
@@ -186,22 +185,28 @@ def config_of_job(wildcards):
 CONFIG_DIGEST = code_digest([path for path in REPORTED.report_config() if Path(path).exists()])
 
 
-def marked(paths, kind, jobs, labels):
-    """Return files, with those of a kind marked for Snakemake's own report unless only their owner may see them."""
-    mark = {"caption": "../report/shown.rst", "category": jobs.paper.config.title, "labels": labels}
-    return [report(path, **mark) if path.endswith(kind) and not jobs.confidential else path for path in paths]
+def figure_job(wildcards):
+    """Return the job of the figure that the wildcards name."""
+    return paper(wildcards).figure_job(wildcards.figure)
 
 
-def marked_figure(jobs, number):
-    """Return the files of a figure."""
-    labels = {"figure": number, "shows": jobs.paper.original(number).subject}
-    return marked(jobs.figure_files(number), ".svg", jobs, labels)
+def table_job(wildcards):
+    """Return the job of the table that the wildcards name."""
+    return paper(wildcards).table_job(int(wildcards.table_number))
 
 
-def marked_table(jobs, number):
-    """Return the files of a table."""
-    labels = {"table": str(number), "shows": jobs.paper.tables[number].subject}
-    return marked(jobs.table_files(number), ".csv", jobs, labels)
+def described(kind):
+    """Return the description of a figure or table in Snakemake's own report."""
+
+    def labels(wildcards):
+        file = wildcards.figure if kind == "figure" else f"table{wildcards.table_number}"
+        return {kind: paper(wildcards).number(file), "shows": paper(wildcards).subject(file)}
+
+    return {
+        "caption": "../report/shown.rst",
+        "category": lambda wildcards: paper(wildcards).paper.config.title,
+        "labels": labels,
+    }
 
 
 def benchmarks_of_jobs():

@@ -20,16 +20,16 @@ rule find_cmdstan:
 
 # All function files are inputs of every program, since there are few, and so is the main file linked to it. Their content, which
 # is a parameter of the job, decides whether to compile again, not their times, which a checkout changes.
-rule compile_program:
+rule compile:
     input:
         code=lambda wildcards: ancient([PROGRAMS[wildcards.program], *FUNCTIONS, MAIN]),
         cmdstan=rules.find_cmdstan.output.record,
     output:
         executable="<programs>/{program}",
     log:
-        "<logs>/compile_program/{program}.log",
+        "<logs>/compile/{program}.log",
     benchmark:
-        "<benchmarks>/compile_program/{program}.tsv"
+        "<benchmarks>/compile/{program}.tsv"
     # Every fit waits for its program.
     priority: 20
     localrule: True
@@ -44,13 +44,12 @@ rule compile_program:
     message:
         "Compiling the Stan program {wildcards.program}"
     script:
-        "../scripts/compile_program.py"
+        "../scripts/compile.py"
 
 
 # The user's own Stan program is checked against its contract before it is used in any fit.
 rule check_program:
     input:
-        code=ancient(code_files("formalsynth.contract.program", "formalsynth.families.own_program")),
         executable="<programs>/{own_program}",
     output:
         passed="<programs>/{own_program}.checked",
@@ -66,7 +65,7 @@ rule check_program:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of_job,
+        code=code_of("formalsynth.contract.program", "formalsynth.families.own_program"),
         module=lambda wildcards: str(JOBS.own_programs[wildcards.own_program]),
         uses=lambda wildcards: PLAN.uses_of(wildcards.own_program),
     message:
@@ -79,8 +78,7 @@ rule check_program:
 # package on a few made-up records, a user's own family on a few of its own.
 rule check_contracts:
     input:
-        code=lambda wildcards: ancient(code_files(*scenario(wildcards).trial_modules())),
-        executable=lambda wildcards: scenario(wildcards).program(),
+        executable=lambda wildcards: scenario(wildcards).family_program(),
     output:
         passed="<results>/checks/{paper}/{scenario}.checked",
     log:
@@ -93,7 +91,7 @@ rule check_contracts:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of_job,
+        code=lambda wildcards: code_of(*scenario(wildcards).trial_modules()),
         modules=lambda wildcards: scenario(wildcards).trial_modules(),
         job=lambda wildcards: scenario(wildcards).trial_job(),
         family=lambda wildcards: scenario(wildcards).scenario.family,

@@ -1,12 +1,11 @@
 # judge: the ledger of claims, from collected tables only.
-rule judge_claims:
+rule judge:
     input:
-        code=lambda wildcards: ancient(paper(wildcards).judge_code()),
         tables=lambda wildcards: paper(wildcards).claim_inputs(),
     output:
         ledger="<results>/{paper}/claims.csv",
     log:
-        "<logs>/judge_claims/{paper}.log",
+        "<logs>/judge/{paper}.log",
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -16,9 +15,8 @@ rule judge_claims:
         runtime=10,
     params:
         claims=lambda wildcards: paper(wildcards).claims(),
-        code=code_of_job,
+        code=lambda wildcards: paper(wildcards).judge_code(),
         judged=PLAN.config.size.judged,
-        made_from=specifications_of_tables,
         modules=lambda wildcards: paper(wildcards).judge_modules(),
         private=private_folders,
         root=PLAN.config.root_seed,
@@ -26,10 +24,10 @@ rule judge_claims:
     message:
         "Judging the claims of {wildcards.paper}"
     script:
-        "../scripts/judge_claims.py"
+        "../scripts/judge.py"
 
 
-rule write_ledger:
+rule join_verdicts:
     input:
         ledgers=REPORTED.ledgers,
     output:
@@ -41,7 +39,7 @@ rule write_ledger:
             )
         ),
     log:
-        "<logs>/write_ledger.log",
+        "<logs>/join_verdicts.log",
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -54,4 +52,4 @@ rule write_ledger:
     message:
         "Writing the ledger of claims"
     script:
-        "../scripts/write_ledger.py"
+        "../scripts/join_verdicts.py"

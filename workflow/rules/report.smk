@@ -2,15 +2,14 @@
 # cause the report to be rebuilt.
 rule write_report:
     input:
-        claims_by=[workflow.source_path("../scripts/judge_claims.py"), *REPORTED.claim_sources()],
+        claims_by=[workflow.source_path("../scripts/judge.py"), *REPORTED.claim_sources()],
         cmdstan=[rules.find_cmdstan.output.record] if REPORTED.plan.programs() else [],
-        code=ancient(REPORTED.report_code()),
         config=REPORTED.report_config(),
-        figures_by=[workflow.source_path("../scripts/show.py"), *REPORTED.figure_sources()],
-        ledger=[rules.write_ledger.output.ledger] if REPORTED.ledgers else [],
+        figures_by=[workflow.source_path("../scripts/plot.py"), *REPORTED.figure_sources()],
+        ledger=[rules.join_verdicts.output.ledger] if REPORTED.ledgers else [],
         replicates=REPORTED.replicates,
         shown=REPORTED.report_inputs(),
-        tables_by=[workflow.source_path("../scripts/show.py"), *REPORTED.table_sources()],
+        tables_by=[workflow.source_path("../scripts/tabulate.py"), *REPORTED.table_sources()],
         templates=TEMPLATES,
     output:
         index="<results>/report/index.html",
@@ -25,9 +24,8 @@ rule write_report:
         runtime=10,
     params:
         benchmarks=f"benchmarks/{SCALE}",
-        code=code_of_job,
+        code=REPORTED.report_code(),
         config=config_of_job,
-        made_from=lambda wildcards: REPORTED.specifications(REPORTED.replicates),
         modules=REPORTED.report_modules(),
         private=[f"{REPORTED.results}/report"] if REPORTED.confidential else [],
         sent=False,
@@ -48,8 +46,7 @@ use rule write_report as share with:
     localrule: True
     params:
         benchmarks=f"benchmarks/{SCALE}",
-        code=code_of_job,
-        made_from=lambda wildcards: REPORTED.specifications(REPORTED.replicates),
+        code=REPORTED.report_code(),
         modules=REPORTED.report_modules(),
         private=[],
         sent=True,

@@ -1,7 +1,6 @@
 # results: the replicates of all papers and studies in one table, which formalsynth.results reads.
 rule write_results:
     input:
-        code=ancient(code_files("formalsynth.results")),
         replicates=REPORTED.replicates,
     output:
         results="<results>/results.csv",
@@ -15,8 +14,7 @@ rule write_results:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of_job,
-        made_from=lambda wildcards: REPORTED.specifications(REPORTED.replicates),
+        code=code_of("formalsynth.results"),
         private=REPORTED.private,
         scenarios=REPORTED.scenario_summaries(),
     message:

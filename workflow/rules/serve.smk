@@ -9,7 +9,9 @@ from formalsynth.runtime import job_server
 
 IMPORTED = (
     "snakemake.script",
-    "formalsynth.steps.run",
+    "formalsynth.steps.collect",
+    "formalsynth.steps.fit",
+    "formalsynth.steps.measure",
     "formalsynth.steps.study",
     "formalsynth.show.draw",
     "formalsynth.show.captions",

@@ -1,27 +1,28 @@
-# study: replicates that one function runs from start to end, without Stan. Its rows have the same columns as those of a batch of
-# fits, and are processed in the same way from there.
-rule run_study:
+# study: replicates that one function runs from start to end, without Stan. Its rows have the same columns as those of fits.
+rule study:
     input:
-        checked=is_batch(study=True),
+        planned(),
     output:
-        details="<batch>/study.details.csv",
-        replicates="<batch>/study.replicates.csv",
+        details=BATCH + "/details.csv",
+        replicates=BATCH + "/replicates.csv",
     log:
-        "<logs>/run_study/{paper}/{scenario}/{batch}.log",
+        "<logs>/study/{paper}/{scenario}/seeds{seeds}.log",
     benchmark:
-        "<benchmarks>/run_study/{paper}/{scenario}/{batch}.tsv"
-    # Before batches of fits: studies include the longest jobs.
+        "<benchmarks>/study/{paper}/{scenario}/seeds{seeds}.tsv"
+    wildcard_constraints:
+        paper=JOBS.papers_pattern(study=True),
+    # Before the fits: studies are among the longest jobs.
     priority: 10
     conda:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        **learned("run_study", Needs(2000, 60)),
+        mem_mb=memory(2000),
+        runtime=minutes(60),
     params:
-        code=lambda wildcards: scenario(wildcards).batch_code(wildcards.batch),
-        job=lambda wildcards: scenario(wildcards).study_job(wildcards.batch),
         private=private_folders,
+        step=lambda wildcards: scenario(wildcards).study_job(wildcards.seeds),
     message:
-        "Running {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
+        "Running {wildcards.paper} {wildcards.scenario}, replicates {wildcards.seeds}"
     script:
-        "../scripts/run_study.py"
+        "../scripts/study.py"

@@ -11,7 +11,6 @@ from formalsynth.report.info import RunInfo
 from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import costs, losses, read_rows, sampling, versions
 from formalsynth.runtime.commit import commit
-from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.sources import code_digest
 
@@ -21,7 +20,6 @@ if code_digest(snakemake.input.config) != snakemake.params.config:
         "config was edited during the run: the report would show new settings with older results. Give the same command again"
     )
 load(snakemake.params.modules)
-check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 
 
 def by_name(paths):

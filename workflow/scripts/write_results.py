@@ -2,11 +2,10 @@
 
 from formalsynth.core.job import ScenarioColumns
 from formalsynth.results import table_of
-from formalsynth.runtime.files import check_made_from, read_table, write_table
+from formalsynth.runtime.files import read_table, write_table
 from formalsynth.runtime.jobs import begin
 
 begin(snakemake)
-check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 
 scenarios = [ScenarioColumns.of(plain) for plain in snakemake.params.scenarios]
 write_table(snakemake.output.results, table_of(zip(map(read_table, snakemake.input.replicates), scenarios, strict=True)))

@@ -5,16 +5,13 @@ Changing anything that is not in a job's model cannot rerun the job. ``modules``
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from formalsynth.core.model import JobInput, Settings, ordered
 
-STUDY = "study"
-"""Placeholder for the fits of a scenario that a study runs."""
 SAMPLE = 0
 """Replicate that figures "over a single sample" show."""
 
@@ -22,24 +19,8 @@ SAMPLE = 0
 class Job(JobInput):
     """Input of a job."""
 
-    WITHOUT: ClassVar[frozenset[str]] = frozenset({"modules", "data_folder"})
-
-
-def joined_digest(digests: Iterable[str]) -> str:
-    """Return the sha256 of digests, in the given order."""
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
-
-
-def specification(job: str, inputs: Sequence[str] = ()) -> str:
-    """Return the specification of a file: a checksum of its job's input and of the specifications of the job's input files.
-
-    The job writes it with its files; the plan computes it from config, and jobs that read the files compare the two.
-
-    Args:
-        job: digest of the input of the job; empty for a job that only joins its input files.
-        inputs: specifications of its input files, in order.
-    """
-    return joined_digest([job, *inputs])
+    modules: tuple[str, ...]
+    """Modules that define the names in it."""
 
 
 class ScenarioKey(JobInput):
@@ -210,7 +191,6 @@ class SimulateJob(Job):
     """Simulate one batch of confidential data."""
 
     key: ScenarioKey
-    modules: tuple[str, ...]
     data: Simulated | FromFile
     data_folder: str
     files: dict[str, str]
@@ -222,12 +202,9 @@ class FitJob(Job):
     """Fit one synthesizer to one batch."""
 
     key: ScenarioKey
-    modules: tuple[str, ...]
     family: str
     priors: dict[str, float]
     synthesizer: Synthesizer
-    fits: dict[str, str]
-    """The fit that each parent uses."""
     sampler: SamplerSettings
     exact: bool = False
     """True if its draws are from the exact pseudo posterior instead of Stan."""
@@ -249,17 +226,17 @@ class RowsJob(Job):
 
 
 class MeasureJob(RowsJob):
-    """Measure the synthesizers that share one fit, on one batch."""
+    """Measure one synthesizer on one batch."""
 
     key: ScenarioKey
-    modules: tuple[str, ...]
     family: str
-    members: tuple[Synthesizer, ...]
-    """The synthesizers that share the fit, its owner first."""
-    parents: tuple[str, ...]
-    """Members that others build on; their record-level arrays are written, replicate by replicate."""
-    fits: dict[str, str]
-    """The fit that each of their parents uses."""
+    priors: dict[str, float]
+    synthesizer: str
+    """Id of the synthesizer."""
+    words: tuple[int, ...]
+    """Integer words of the random streams of its synthetic data: those of the synthesizer whose fit it uses."""
+    guarantee: str
+    """Kind of its privacy guarantee."""
     sample: int = SAMPLE
     """Replicate used as the single sample."""
 
@@ -276,7 +253,6 @@ class StudyJob(Job):
     """Run one batch of a study."""
 
     key: ScenarioKey
-    modules: tuple[str, ...]
     study: str
     settings: Settings
     arms: tuple[ArmChoice, ...]
@@ -290,7 +266,6 @@ class AuditJob(Job):
     """Audit the synthesizers of one batch on the neighbours of its data sets."""
 
     key: ScenarioKey
-    modules: tuple[str, ...]
     family: str
     priors: dict[str, float]
     synthesizers: tuple[Synthesizer, ...]
@@ -316,42 +291,14 @@ class AuditJob(Job):
     """Replicates of the batch whose data sets are audited."""
 
 
-class TablesJob(RowsJob):
-    """Combine the tables of one batch."""
+class CollectJob(RowsJob):
+    """Combine the tables of one scenario."""
 
     key: ScenarioKey
-    modules: tuple[str, ...]
     family: str
     priors: dict[str, float]
-    fits: dict[str, str]
-    """Every synthesizer, in the order of the design, with the fit that it uses."""
-
-
-class BatchJob(Job):
-    """Simulate, fit and measure one batch, and combine its tables."""
-
-    simulate: SimulateJob
-    fits: tuple[FitJob, ...]
-    """Fits, each after all fits that its members build on."""
-    measures: tuple[MeasureJob, ...]
-    """Measurements of the fits, in the same order."""
-    tables: TablesJob
-    audit: AuditJob | None = None
-    """Audit; None if no data set of the batch is audited."""
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """Modules that define the names in its parts."""
-        return tuple(dict.fromkeys(module for part in self.parts for module in part.modules))
-
-    def digest(self) -> str:
-        """Sha256 of the inputs of its parts."""
-        return joined_digest(part.digest() for part in self.parts)
-
-    @property
-    def parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob | AuditJob]:
-        """Inputs of its parts."""
-        return [self.simulate, *self.fits, *self.measures, self.tables, *([self.audit] if self.audit else [])]
+    synthesizers: tuple[str, ...]
+    """Every synthesizer, in the order of the design."""
 
 
 class ScenarioColumns(JobInput):

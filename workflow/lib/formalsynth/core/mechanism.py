@@ -19,13 +19,12 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws, Records, read_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import Family, Predictor, log_likelihood
-from formalsynth.core.neighbours import Neighbours
+from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES, Neighbours
 from formalsynth.core.parameters import Parameters, defaults, parameters_of
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.registry import DuplicateError, Registry
 from formalsynth.core.selection import Selection
 from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
-from formalsynth.core.words import EXACT_DRAWS, OF_RANGES
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
 PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from formalsynth.core.neighbours import EXACT_DRAWS
 from formalsynth.core.registry import Registry
 from formalsynth.core.utility import OWN_UTILITY
 
@@ -24,10 +25,6 @@ SYMBOLS = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
 """Symbols of parameters and columns."""
 EVERY = " for every data set"
 CONDITION = " It does not hold for every data set, but only under the condition named after the bar."
-EXACT_DRAWS = " | exact draws"
-"""Suffix of the kinds of strict guarantees that are proven for exact draws from a posterior."""
-OF_RANGES = " | R"
-"""Suffix of the kinds of guarantee that protect a sensitive range around each record, not the whole record."""
 EXACT = " It is proven for exact draws from the posterior; the error of a sampler is not covered."
 FIXED = " It does not hold for every data set: the quantity named after the bar is treated as if it did not depend on the data."
 

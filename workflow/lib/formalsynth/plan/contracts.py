@@ -68,7 +68,7 @@ class Trials:
         family, executable = FAMILIES[scenario.family], self.executable(scenario.program)
         if own := program(family):
             own.bind(lambda data, draws, seed: generate(executable, data, draws, seed), scenario.priors)
-        records = simulate_batch(scenario.simulate_job("0000")).records(0)
+        records = simulate_batch(scenario.simulate_job("0000-0000")).records(0)
         return trial(family, records, executable, scenario.priors)
 
 
@@ -160,7 +160,7 @@ def _check_utility(own: OwnUtility, plan: Plan) -> list[str]:
     """Return sentences about faults of a utility statistic on the confidential data of a scenario that names it."""
     for scenario in _scenarios(plan):
         if own.name in scenario.utility:
-            return broken_utility(own, simulate_batch(scenario.simulate_job("0000")).records(0).x * scenario.unit)
+            return broken_utility(own, simulate_batch(scenario.simulate_job("0000-0000")).records(0).x * scenario.unit)
     return [UNUSED]
 
 

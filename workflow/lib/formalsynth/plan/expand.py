@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from formalsynth.core.job import STUDY, ArmChoice, Synthesizer
+from formalsynth.core.job import ArmChoice, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.parameters import Parameters, defaults, partial
@@ -112,8 +112,8 @@ class _Point(Section):
             ConfigError: it cannot be part of a path.
         """
         id = self.filled("id", self.entry.id or "_".join([self.name, *(f"{{{key}}}" for key in self.values)]))
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{,99}", id) or id == STUDY:
-            allowed = f"up to 100 letters, digits, _ . -, starting with a letter, and not {STUDY}"
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{,99}", id):
+            allowed = "up to 100 letters, digits, _ . -, starting with a letter"
             raise ConfigError(f"{self.file}: {self.where}.id: given {short(id)}; allowed: {allowed}")
         return id
 

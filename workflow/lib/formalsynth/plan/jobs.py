@@ -17,40 +17,33 @@ from typing import Any, NoReturn
 
 from formalsynth import __version__
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import BatchJob, StudyJob, joined_digest, specification
+from formalsynth.core.job import Job
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.displays.display import DRAWINGS, FOR_PRINT
+from formalsynth.displays.display import DRAWINGS, FOR_PRINT, Display, FigureDisplay
 from formalsynth.displays.figure import FIGURES, Figure
 from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
+from formalsynth.plan.audits import EXACT
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.paper import Paper, Plan, figure_file
-from formalsynth.plan.scenario import Scenario
+from formalsynth.plan.scenario import Scenario, batch_id
 from formalsynth.runtime.commit import commit
-from formalsynth.runtime.files import holds
 from formalsynth.runtime.sources import code_digest, source_of, sources
 
 TABLE_KINDS = ("csv", "txt")
 """Extensions of a table's files: the table and its caption."""
 FIGURE_KINDS = (*TABLE_KINDS, *DRAWINGS)
 """Extensions of the files made for every figure: its tidy table, its caption and its drawings."""
-RUNS = {False: "formalsynth.steps.run", True: "formalsynth.steps.study"}
-"""Module that runs a batch; the key is True for a batch of a study."""
 NOTHING = "(?!)"
 """Pattern that matches no path."""
 
 
-def code_files(*modules: str) -> list[str]:
-    """List the source files of the package that modules depend on."""
-    return [str(path) for path in sources(*modules)]
-
-
 @functools.cache
-def _code_of(*modules: str) -> str:
+def code_of(*modules: str) -> str:
     """Return the digest of the source files that modules depend on."""
     return code_digest(sources(*modules))
 
@@ -84,22 +77,47 @@ class ScenarioJobs:
         """Path of the collected table of its replicates."""
         return f"{self.folder}/replicates.csv"
 
-    def batch_files(self, name: str) -> list[str]:
-        """Return the path of the file with this name in every batch."""
-        return [f"{self.folder}/batches/{batch}/{name}" for batch in self._batches]
+    def files(self, name: str, batches: Iterable[str]) -> list[str]:
+        """Return the path of the file with this name in some batches."""
+        return [f"{self.folder}/seeds{batch}/{name}" for batch in batches]
 
-    def program(self) -> str:
-        """Return the path of its family's compiled Stan program."""
+    def files_of(self, ids: Iterable[str], name: str, batches: Iterable[str]) -> list[str]:
+        """Return the path of the file with this name of some synthesizers in some batches."""
+        ids = list(ids)
+        return [f"{self.folder}/seeds{batch}/{id}/{name}" for batch in batches for id in ids]
+
+    @functools.cached_property
+    def batches(self) -> list[str]:
+        """Ids of its batches."""
+        return self.scenario.batches()
+
+    @property
+    def audited(self) -> list[str]:
+        """Ids of the batches with audited data sets."""
+        plan = self.scenario.audit
+        return [batch for batch in self.batches if plan and int(batch.partition("-")[0]) < plan.replicates]
+
+    def program(self, id: str) -> list[str]:
+        """Return the path of the compiled Stan program that a synthesizer's fit needs; empty if it needs none."""
+        name = self.scenario.program_of(id)
+        return [f"results/stan/{name}"] if name else []
+
+    def audit_program(self) -> list[str]:
+        """Return the path of the compiled Stan program that the audit samples; empty if it samples none."""
+        return [self.family_program()] if self.scenario.program not in EXACT else []
+
+    def family_program(self) -> str:
+        """Return the path of the compiled Stan program of its family."""
         return f"results/stan/{self.scenario.program}"
 
-    def public_programs(self) -> list[str]:
-        """Return the paths of the compiled Stan programs that fit its family to private statistics."""
-        return [f"results/stan/{name}" for name in self.scenario.public_programs]
+    def own_program(self) -> list[str]:
+        """Return the path of its family's compiled program if it is the user's own, which also predicts; otherwise empty."""
+        return [self.family_program()] if self.scenario.program in self.run.own_programs else []
 
     def passed_checks(self) -> list[str]:
         """Return the files that mark its family, its mechanisms or its own Stan program as checked."""
-        if self.scenario.program in self.run.own_programs:
-            return [f"{self.program()}.checked"]
+        if own := self.own_program():
+            return [f"{path}.checked" for path in own]
         first = (self.run.tried[part] for part in self.parts)
         return list(dict.fromkeys(f"{self.run.results}/checks/{jobs.paper}/{jobs.scenario.id}.checked" for jobs in first))
 
@@ -120,159 +138,83 @@ class ScenarioJobs:
 
     def trial_job(self) -> dict[str, Any]:
         """Return the job that simulates records for a trial of its family."""
-        job = self.scenario.simulate_job("0000")
-        return dict(job.model_copy(update={"replicates": job.replicates[:1]}).plain())
+        return dict(self.scenario.simulate_job("0000-0000").plain())
 
     def trial_modules(self) -> list[str]:
         """Return the modules of a trial, of its records, its family and its mechanisms."""
         mechanisms = [MECHANISMS.module(name) for name, _ in self.tried_mechanisms()]
         steps = ["formalsynth.contract.parts", "formalsynth.steps.simulate"]
         family = FAMILIES.module(self.scenario.family)
-        return list(dict.fromkeys([*steps, family, *mechanisms, *self.scenario.simulate_job("0000").modules]))
+        return list(dict.fromkeys([*steps, family, *mechanisms, *self.scenario.simulate_job("0000-0000").modules]))
 
-    def batch_job(self, batch: str) -> dict[str, Any]:
-        """Return the parameters of the job that runs a batch of fits; batches share equal ones, which saves memory."""
-        own = self._batch_job(batch)
-        return {**self._shared, "simulate": own.simulate.plain(), "audit": own.audit.plain() if own.audit else None}
+    def simulate_job(self, batch: str) -> dict[str, Any]:
+        """Return the parameters of the job that simulates a batch."""
+        return with_code("simulate", self.scenario.simulate_job(batch))
+
+    @functools.cached_property
+    def fit_jobs(self) -> dict[str, dict[str, Any]]:
+        """Parameters of the jobs that fit each synthesizer; batches share them, which saves memory."""
+        sampler = self.run.plan.config.sampler
+        return {id: with_code("fit", self.scenario.fit_job(id, sampler)) for id in self.scenario.synthesizers}
+
+    @functools.cached_property
+    def measure_jobs(self) -> dict[str, dict[str, Any]]:
+        """Parameters of the jobs that measure each synthesizer."""
+        return {id: with_code("measure", self.scenario.measure_job(id)) for id in self.scenario.synthesizers}
+
+    def audit_job(self, batch: str) -> dict[str, Any]:
+        """Return the parameters of the job that audits a batch."""
+        job = self.scenario.audit_job(batch, self.run.plan.config.sampler)
+        assert job is not None
+        return with_code("audit", job)
+
+    def collect_job(self) -> dict[str, Any]:
+        """Return the parameters of the job that collects the tables of the scenario."""
+        return with_code("collect", self.scenario.collect_job())
 
     def study_job(self, batch: str) -> dict[str, Any]:
         """Return the parameters of the job that runs a batch of a study."""
-        return dict(self.scenario.study_job(batch).plain())
+        return with_code("study", self.scenario.study_job(batch))
 
-    def batch_code(self, batch: str) -> str:
-        """Return the digest of the source files that a batch depends on."""
-        return _code_of(RUNS[self.scenario.study is not None], *self._job(batch).modules)
-
-    def check_batch(self, batch: str, study: bool) -> None:
-        """Check that the plan has a batch, and that the batch runs a study or fits, as expected.
+    def check(self, batch: str, id: str | None = None) -> None:
+        """Check that the plan has the replicates of a batch and, if given, a synthesizer; batches of any size may be requested.
 
         Raises:
-            SystemExit: it is not.
+            SystemExit: it does not.
         """
-        name, batches = f"{self.paper} {self.scenario.id}", self._batches
-        if study != (self.scenario.study is not None):
-            refuse(f"{name} has no such file, because it is {'not ' if study else ''}run by a study")
-        if batch not in batches:
-            shown = batches if len(batches) < 20 else [batches[0], "...", batches[-1]]
-            refuse(f"no batch {batch} of {name}; there are: {', '.join(shown)}")
+        name, (first, last) = f"{self.paper} {self.scenario.id}", map(int, batch.split("-"))
+        if not first <= last < self.scenario.replicates or batch != batch_id(first, last):
+            whole = batch_id(0, self.scenario.replicates - 1)
+            refuse(f"no seeds {batch} of {name}; allowed: a part of {whole}, such as {batch_id(0, 0)}")
+        if id is not None and id not in self.scenario.synthesizers:
+            refuse(f"no synthesizer {id} of {name}; there are: {', '.join(self.scenario.synthesizers)}")
 
-    def _job(self, batch: str) -> BatchJob | StudyJob:
-        return self.scenario.study_job(batch) if self.scenario.study else self._batch_job(batch)
 
-    def _batch_job(self, batch: str) -> BatchJob:
-        """Return the input of a batch of fits: the first batch's, with its own replicates."""
-        audit = self.scenario.audit_job(batch, self.run.plan.config.sampler)
-        return self._first.model_copy(update={"simulate": self.scenario.simulate_job(batch), "audit": audit})
-
-    @functools.cached_property
-    def _first(self) -> BatchJob:
-        return self.scenario.batch_job("0000", self.run.plan.config.sampler)
-
-    @functools.cached_property
-    def _shared(self) -> dict[str, Any]:
-        return dict(self._first.plain())
-
-    @functools.cached_property
-    def _digests(self) -> dict[int, str]:
-        """Digests of the parts that all batches share, by object identity; computed once because there are many batches."""
-        return {id(part): part.digest() for part in self._first.parts}
-
-    def _digest(self, job: BatchJob | StudyJob) -> str:
-        """Return the digest of a batch, equal to the one that the job itself computes."""
-        if isinstance(job, StudyJob):
-            return job.digest()
-        return joined_digest(self._digests.get(id(part)) or part.digest() for part in job.parts)
-
-    @functools.cached_property
-    def _batches(self) -> list[str]:
-        return self.scenario.batches()
-
-    @functools.cached_property
-    def batch_specifications(self) -> list[str]:
-        """Specifications of each batch's tables: its job, and the job's source code.
-
-        The job writes the same specification into the seal of a table, and a job that reads the table compares the two. Snakemake
-        detects a change of either from its own records, which can be lost; a seal lasts as long as the file.
-        """
-        return [specification(self._digest(self._job(batch)), [self.batch_code(batch)]) for batch in self._batches]
-
-    @functools.cached_property
-    def specification(self) -> str:
-        """Specification of the collected tables."""
-        return specification("", self.batch_specifications)
+def with_code(step: str, job: Job) -> dict[str, Any]:
+    """Return the parameters of a step's job: its input, and the digest of the code that decides, together, whether it reruns."""
+    return {"job": dict(job.plain()), "code": code_of(f"formalsynth.steps.{step}", *job.modules)}
 
 
 @dataclass(frozen=True)
 class DisplayJob:
-    """The job that makes those figures and tables of a paper that use the same scenarios.
+    """The job that makes one figure or one table."""
 
-    One job makes several because loading the drawing library takes longer than drawing. They share scenarios so that a figure can
-    be requested without running the scenarios of others.
-    """
-
-    jobs: PaperJobs
-    figures: tuple[str, ...]
-    """Printed numbers of the figures."""
-    tables: tuple[int, ...]
-    """Printed numbers of the tables."""
+    inputs: list[str]
+    """The collected tables that it reads."""
+    modules: list[str]
+    """Modules that draw the figure, or compute the table."""
+    display: Display
 
     @property
-    def name(self) -> str:
-        """File name of its first figure or table."""
-        return [*map(figure_file, self.figures), *(f"table{number}" for number in self.tables)][0]
+    def code(self) -> str:
+        """Digest of the source files that it depends on."""
+        drawing = ["formalsynth.show.draw"] if isinstance(self.display, FigureDisplay) else []
+        return code_of("formalsynth.show.tidy", "formalsynth.show.captions", *drawing, *self.modules)
 
     @property
-    def contents(self) -> str:
-        """List of its figures and tables, as text."""
-        return ", ".join([*self.figures, *(f"table {number}" for number in self.tables)])
-
-    @functools.cached_property
-    def inputs(self) -> list[str]:
-        """The collected tables that it reads."""
-        figures = [path for number in self.figures for path in self.jobs.figure_inputs(number)]
-        return list(dict.fromkeys([*figures, *(path for number in self.tables for path in self.jobs.table_inputs(number))]))
-
-    @property
-    def modules(self) -> list[str]:
-        """Modules that draw its figures and compute its tables."""
-        paper = self.jobs.paper
-        drawn = figure_modules(paper.original(number) for number in self.figures)
-        return list(dict.fromkeys([*drawn, *(maker(TABLES.module(paper.tables[number].kind)) for number in self.tables)]))
-
-    @property
-    def code(self) -> list[str]:
-        """Source files that its figures and tables depend on."""
-        drawing = ["formalsynth.show.draw"] if self.figures else []
-        return code_files("formalsynth.show.tidy", "formalsynth.show.captions", *drawing, *self.modules)
-
-    def figure_entries(self) -> list[dict[str, Any]]:
-        """Return each figure's contents, file name, file name of the figure that it repeats, and indices of its inputs."""
-        paper, scale = self.jobs.paper, self.jobs.run.scale
-        original = {number: getattr(paper.figures[number], "same_as", "") for number in self.figures}
-        return [
-            {
-                "display": dict(paper.figure(number, scale).plain()),
-                "file": figure_file(number),
-                "same_as": figure_file(original[number]) if original[number] else "",
-                "reads": self._places(self.jobs.figure_inputs(number)),
-            }
-            for number in self.figures
-        ]
-
-    def table_entries(self) -> list[dict[str, Any]]:
-        """Return each table's contents, file name, and the indices of its inputs."""
-        paper, scale = self.jobs.paper, self.jobs.run.scale
-        return [
-            {
-                "display": dict(paper.table(number, scale).plain()),
-                "file": f"table{number}",
-                "reads": self._places(self.jobs.table_inputs(number)),
-            }
-            for number in self.tables
-        ]
-
-    def _places(self, paths: Iterable[str]) -> list[int]:
-        return [self.inputs.index(path) for path in paths]
+    def plain(self) -> dict[str, Any]:
+        """Contents of the figure or table, as plain data."""
+        return dict(self.display.plain())
 
 
 @dataclass(frozen=True)
@@ -324,16 +266,30 @@ class PaperJobs:
     def _collected(self, tables: Iterable[str], scenarios: Sequence[Scenario]) -> list[str]:
         return [f"{self.scenarios[scenario.id].folder}/{table}.csv" for table in tables for scenario in scenarios]
 
-    def display_jobs(self) -> list[DisplayJob]:
-        """Return the jobs that make its figures and tables, one job for all that read the same scenarios."""
-        figures: dict[tuple[Path, ...], list[str]] = {}
-        tables: dict[tuple[Path, ...], list[int]] = {}
-        for number in self.paper.figures:
-            figures.setdefault(_folders(self.figure_inputs(number)), []).append(number)
-        for place in self.paper.tables:
-            tables.setdefault(_folders(self.table_inputs(place)), []).append(place)
-        read = dict.fromkeys([*figures, *tables])
-        return [DisplayJob(self, tuple(figures.get(key, ())), tuple(tables.get(key, ()))) for key in read]
+    def figure_job(self, file: str) -> DisplayJob:
+        """Return the job that makes a figure, given its file name."""
+        number = self._numbers[file]
+        original = self.paper.original(number)
+        return DisplayJob(self.figure_inputs(number), figure_modules([original]), self.paper.figure(number, self.run.scale))
+
+    def table_job(self, number: int) -> DisplayJob:
+        """Return the job that makes a table."""
+        module = maker(TABLES.module(self.paper.tables[number].kind))
+        return DisplayJob(self.table_inputs(number), [module], self.paper.table(number, self.run.scale))
+
+    @functools.cached_property
+    def _numbers(self) -> dict[str, str]:
+        """Numbers of the figures by file name."""
+        return {figure_file(number): number for number in self.paper.figures}
+
+    def number(self, file: str) -> str:
+        """Return the printed number of a figure or table, given its file name."""
+        return self._numbers.get(file) or file.removeprefix("table")
+
+    def subject(self, file: str) -> str:
+        """Return the subject of a figure or table, given its file name."""
+        number = self.number(file)
+        return (self.paper.original(number) if file in self._numbers else self.paper.tables[int(number)]).subject
 
     def claims(self) -> list[dict[str, Any]]:
         """Return the claims that are judged."""
@@ -350,9 +306,9 @@ class PaperJobs:
         statistics = [STATISTICS.module(claim.estimate.statistic) for claim in self.paper.claims]
         return list(dict.fromkeys([*tests, *statistics]))
 
-    def judge_code(self) -> list[str]:
-        """Return the source files that its verdicts depend on."""
-        return code_files("formalsynth.ledger.judge", *self.judge_modules())
+    def judge_code(self) -> str:
+        """Return the digest of the source files that its verdicts depend on."""
+        return code_of("formalsynth.ledger.judge", *self.judge_modules())
 
     def origin(self, options: Mapping[str, Any]) -> dict[str, str]:
         """Describe the run in captions and drawings. Snakemake does not compare it, so a new commit alone redraws nothing.
@@ -373,11 +329,6 @@ class PaperJobs:
         """Return every file of its figures, except the PDFs for print."""
         return [path for number in self.paper.figures for path in self.figure_files(number)]
 
-    def pdf_job(self, file: str) -> DisplayJob:
-        """Return the job that draws the PDF of a figure, given its file name; for a repeated figure, that of the original."""
-        number = next(number for number in self.paper.figures if figure_file(number) == file)
-        return DisplayJob(self, (getattr(self.paper.figures[number], "same_as", "") or number,), ())
-
     def tables(self) -> list[str]:
         """Return every file of its tables."""
         return [path for number in self.paper.tables for path in self.table_files(number)]
@@ -388,13 +339,12 @@ class PaperJobs:
         return [*self.figures(), *tables, *(scenario.replicates for scenario in self.scenarios.values()), *self.ledger]
 
     def is_made(self) -> bool:
-        """Return True if all files of its results exist, and were made with these settings by this code."""
-        made = all(Path(path).is_file() and Path(path).stat().st_size for path in (*self.targets(), *self.tables()))
-        return made and all(holds(scenario.replicates, scenario.specification) for scenario in self.scenarios.values())
-
-
-def _folders(paths: Iterable[str]) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(Path(path).parent for path in paths))
+        """Return True if all files of its results exist, and its captions name its present config files."""
+        files = [Path(path) for path in (*self.targets(), *self.tables())]
+        if not all(path.is_file() and path.stat().st_size for path in files):
+            return False
+        config = self.origin({})["config"]
+        return all(config in path.read_text(encoding="utf-8") for path in files if path.suffix == ".txt")
 
 
 def maker(module: str) -> str:
@@ -531,10 +481,17 @@ class Jobs:
         """End the run with a message that also lists the skipped parts of a paper."""
         refuse("; ".join([sentence, *(skipped for skipped in self.plan.skipped if skipped.startswith(f"{paper}:"))]))
 
-    def pdf_pattern(self) -> str:
-        """Return a pattern of papers in paths, each followed by the file name of one of its figures."""
-        figures = {key: join_names(map(figure_file, paper.figures)) for key, paper in self.plan.papers.items()}
-        return "|".join(rf"{key}(?=/(?:{names})\.)" for key, names in figures.items()) or NOTHING
+    def displays_pattern(self, confidential: bool) -> str:
+        """Return a pattern of papers in paths that are followed by one of their figures or tables.
+
+        Args:
+            confidential: True for papers that read unpublished data, False for all others.
+        """
+        patterns = []
+        for key in (key for key, jobs in self.papers.items() if bool(jobs.confidential) == confidential):
+            shown = [name.removeprefix(f"{key}/") for name in self._displays() if name.startswith(f"{key}/")]
+            patterns.append(rf"{key}(?=/(?:{join_names(shown)})\.)")
+        return "|".join(patterns) or NOTHING
 
     def pdfs(self) -> list[str]:
         """Return the PDF of every figure."""
@@ -549,11 +506,6 @@ class Jobs:
             studies = join_names(id for id, scenario in paper.scenarios.items() if scenario.study)
             patterns.append(f"{key}(?{sign}/(?:{studies})/)")
         return "|".join(patterns)
-
-    def specifications(self, tables: Iterable[str]) -> list[str]:
-        """Return the specifications of collected tables, given their paths."""
-        places = [Path(path).parts[-3:-1] for path in tables]
-        return [self.papers[paper].scenarios[id].specification for paper, id in places]
 
     def scenario_summaries(self) -> list[dict[str, Any]]:
         """Return the columns of every scenario in the table of all results, except its replicates."""
@@ -586,9 +538,9 @@ class Jobs:
         """Return the modules that describe metrics and guarantees."""
         return list(dict.fromkeys(register.module(name) for register in (METRICS, GUARANTEES, OWN_UTILITY) for name in register))
 
-    def report_code(self) -> list[str]:
-        """Return the source files that the report depends on."""
-        return code_files("formalsynth.report.pages", *self.report_modules())
+    def report_code(self) -> str:
+        """Return the digest of the source files that the report depends on."""
+        return code_of("formalsynth.report.pages", *self.report_modules())
 
     def figure_sources(self) -> list[str]:
         """Return the source files of figures, for the report to show."""

@@ -22,7 +22,7 @@ from formalsynth.plan.errata import by_number
 from formalsynth.plan.expand import expand
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, cut, refusal, short, validated
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
-from formalsynth.plan.paper import Paper, Plan, figure_file
+from formalsynth.plan.paper import Paper, Plan
 from formalsynth.plan.scenarios import spell_scenarios
 from formalsynth.plan.studies import (
     ANYWHERE,
@@ -95,7 +95,6 @@ def read_plan(config: Mapping[str, object], folder: Path, command_line: Collecti
             skipped += absent
     problems.report()
     _check_programs(papers)
-    _check_drawing(papers, file)
     _check_ids(papers, {study.key for study in studies if study.extends})
     return Plan(run, papers, skipped, _of_papers(errata, papers))
 
@@ -179,15 +178,6 @@ def _check_programs(papers: Mapping[str, Paper]) -> None:
                         key = f"scenarios.{scenario.name}: Stan program of {scenario.family}"
                         raise refusal(paper.files[0], key, name, sorted(path.stem for path in folder.glob("*.stan")))
     problems.report()
-
-
-def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
-    """Check that no paper is named like a rule that makes figures or tables of another paper."""
-    for key, paper in papers.items():
-        shown = {f"figure {number}": figure_file(number) for number in paper.figures}
-        for what, name in (shown | {f"table {number}": f"table{number}" for number in paper.tables}).items():
-            if (rule := f"show_{key}_{name}") in papers:
-                raise refusal(file, "papers", rule, [f"another name: this is the rule that makes {what} of {key}"])
 
 
 def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:

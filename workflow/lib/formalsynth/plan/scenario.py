@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
+from typing import Any
 
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.data_files import FILES
-from formalsynth.core.family import FAMILIES
+from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import (
-    STUDY,
     ArmChoice,
     AuditJob,
-    BatchJob,
+    CollectJob,
     FitJob,
     FromFile,
     MeasureJob,
@@ -24,18 +23,18 @@ from formalsynth.core.job import (
     SimulateJob,
     StudyJob,
     Synthesizer,
-    TablesJob,
     with_parents,
 )
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import Settings
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
+from formalsynth.core.tables import fits_itself
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
 
-AUDIT_STEP, EXACT_DRAWS = "formalsynth.steps.audit", "formalsynth.steps.exact_draws"
-"""Modules of the audit step and of exact draws: only named here, and imported by the jobs that need them."""
+EXACT_DRAWS = "formalsynth.steps.exact_draws"
+"""Module of exact draws: only named here, and imported by the jobs that need it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,11 @@ class ChosenStudy:
 
     name: str
     settings: Settings
+
+
+def batch_id(first: int, last: int) -> str:
+    """Return the id of a batch, as in paths."""
+    return f"{first:04d}-{last:04d}"
 
 
 @dataclass(frozen=True)
@@ -127,43 +131,17 @@ class Scenario:
         datasets = [FILES[name] for name, sha256 in self.files.items() if sha256]
         return tuple(dict.fromkeys(data.file for data in datasets if not data.confidential and data.holds != "counts"))
 
-    def fits(self) -> list[str]:
-        """Return the ids of the synthesizers with a fit of their own; a study counts as one."""
-        if self.study:
-            return [STUDY]
-        return [synthesizer.id for synthesizer in self.synthesizers.values() if synthesizer.fit == synthesizer.id]
-
-    def members(self, fit: str) -> list[Synthesizer]:
-        """Return the synthesizers that share a fit, its owner first."""
-        sharing = [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.fit == fit]
-        return sorted(sharing, key=lambda synthesizer: synthesizer.id != fit)
-
-    def fits_in_turn(self) -> list[str]:
-        """Return the ids of the fits, parents first."""
-        needs = {fit: dict.fromkeys(self._fits_of_parents(self.members(fit)).values()) for fit in self.fits()}
-        return list(TopologicalSorter(needs).static_order())
-
-    def _fits_of_parents(self, chosen: Sequence[Synthesizer]) -> dict[str, str]:
-        return {parent: self.synthesizers[parent].fit for synthesizer in chosen for parent in synthesizer.parents}
-
     def batches(self) -> list[str]:
-        """Return the ids of its batches."""
-        return [f"{k:04d}" for k in range(-(-self.replicates // self.batch_size))]
+        """Return the ids of its batches: the first and the last replicate, as in ``0000-0099``."""
+        firsts = range(0, self.replicates, self.batch_size)
+        return [batch_id(first, min(first + self.batch_size, self.replicates) - 1) for first in firsts]
 
     def batch(self, id: str) -> tuple[int, ...]:
         """Return the replicates of a batch."""
-        first = int(id) * self.batch_size
-        return tuple(range(first, min(first + self.batch_size, self.replicates)))
+        first, last = map(int, id.split("-"))
+        return tuple(range(first, last + 1))
 
     # Inputs of jobs; a change of anything not listed here does not rerun a job. ----------------------------------------
-
-    def batch_job(self, batch: str, sampler: SamplerSettings) -> BatchJob:
-        """Return the input of the job that runs a batch, made of the inputs of its parts."""
-        fits = self.fits_in_turn()
-        return BatchJob(
-            simulate=self.simulate_job(batch), fits=tuple(self.fit_job(fit, sampler) for fit in fits),
-            measures=tuple(map(self.measure_job, fits)), tables=self.tables_job(), audit=self.audit_job(batch, sampler),
-        )  # fmt: skip
 
     def simulate_job(self, batch: str) -> SimulateJob:
         """Return the input of simulating a batch."""
@@ -175,24 +153,34 @@ class Scenario:
             replicates=self.batch(batch),
         )  # fmt: skip
 
-    def fit_job(self, fit: str, sampler: SamplerSettings) -> FitJob:
+    def fit_job(self, id: str, sampler: SamplerSettings) -> FitJob:
         """Return the input of fitting a synthesizer."""
-        synthesizer = self.synthesizers[fit]
+        synthesizer = self.synthesizers[id]
         exact = (EXACT_DRAWS, EXACT[self.program]) if self.exact else ()
         return FitJob(
             key=self.key, modules=(*exact, *self._modules([synthesizer])), family=self.family, priors=self.priors,
-            sampler=sampler, synthesizer=synthesizer, fits=self._fits_of_parents([synthesizer]), exact=self.exact,
+            sampler=sampler, synthesizer=synthesizer, exact=self.exact,
         )  # fmt: skip
 
-    def measure_job(self, fit: str) -> MeasureJob:
-        """Return the input of measuring the synthesizers of a fit."""
-        members = self.members(fit)
-        built_on = {parent for synthesizer in self.synthesizers.values() for parent in synthesizer.parents}
+    def program_of(self, id: str) -> str:
+        """Return the name of the Stan program that a synthesizer's fit needs; empty if it needs none."""
+        synthesizer = self.synthesizers[id]
+        mechanism, family = MECHANISMS[synthesizer.mechanism], FAMILIES[self.family]
+        if mechanism.fits_public and not fits_itself(family, synthesizer.parameters):
+            return mechanism.program
+        drawn = self.exact or synthesizer.fit != id or (mechanism.releases and not mechanism.fits_public)
+        return "" if drawn and program(family) is None else self.program
+
+    def measure_job(self, id: str) -> MeasureJob:
+        """Return the input of measuring a synthesizer."""
+        synthesizer = self.synthesizers[id]
+        mechanism = MECHANISMS[synthesizer.mechanism]
+        # The predictor of a direct release can be defined with its mechanism.
+        modules = self._modules([synthesizer]) if mechanism.releases else self._modules([])
         return MeasureJob(
-            key=self.key, modules=(*self._modules(members), *self._own_utility()), family=self.family, members=tuple(members),
-            parents=tuple(member.id for member in members if member.id in built_on), fits=self._fits_of_parents(members),
-            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit, utility=self.utility,
-            coefficient=self.coefficient,
+            key=self.key, modules=(*modules, *self._own_utility()), family=self.family, priors=self.priors, synthesizer=id,
+            words=self.synthesizers[synthesizer.fit].words, guarantee=mechanism.kind,
+            **self._rows(),
         )  # fmt: skip
 
     def audit_job(self, batch: str, sampler: SamplerSettings) -> AuditJob | None:
@@ -203,7 +191,7 @@ class Scenario:
             return None
         chain = with_parents(plan.audited, self.synthesizers)
         exact = EXACT.get(self.program)
-        modules = (AUDIT_STEP, exact or SAMPLED, *self._modules(chain))
+        modules = (exact or SAMPLED, *self._modules(chain))
         return AuditJob(
             key=self.key, modules=modules, family=self.family, priors=self.priors, synthesizers=tuple(chain),
             audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors,
@@ -231,14 +219,19 @@ class Scenario:
             replicates=self.batch(batch),
         )  # fmt: skip
 
-    def tables_job(self) -> TablesJob:
-        """Return the input of combining the tables of a batch."""
-        return TablesJob(
-            key=self.key, modules=(FAMILIES.module(self.family), *self._own_utility()), family=self.family, priors=self.priors,
-            fits={id: synthesizer.fit for id, synthesizer in self.synthesizers.items()},
-            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit, utility=self.utility,
-            coefficient=self.coefficient,
+    def collect_job(self) -> CollectJob:
+        """Return the input of combining the tables of the scenario."""
+        return CollectJob(
+            key=self.key, modules=(*self._modules([]), *self._own_utility()), family=self.family, priors=self.priors,
+            synthesizers=tuple(self.synthesizers), **self._rows(),
         )  # fmt: skip
+
+    def _rows(self) -> dict[str, Any]:
+        """Return the requests for columns of its rows."""
+        return {
+            "synthetic_sets": self.synthetic_sets, "centre_sets": self.centre_sets, "unit": self.unit, "utility": self.utility,
+            "coefficient": self.coefficient,
+        }  # fmt: skip
 
     def _own_utility(self) -> tuple[str, ...]:
         """Return the files that define its own utility statistics."""

@@ -1,4 +1,4 @@
-"""Expected time of a run, and memory and time to request, from Snakemake's benchmarks of earlier jobs."""
+"""Expected time of a run, from Snakemake's benchmarks of earlier jobs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,8 @@ import math
 import statistics
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from formalsynth.runtime.logs import in_words
-
-ROOM = 2
-"""Factor by which a request exceeds the largest use by earlier jobs."""
-ABOVE = 500
-"""Megabytes used by the Snakemake processes that run a job on a cluster node."""
-
-
-class Needs(NamedTuple):
-    """Memory and time that a job requests."""
-
-    mb: int
-    minutes: int
 
 
 def about(benchmarks: Iterable[Path], cores: int) -> str:
@@ -63,20 +50,6 @@ def job_seconds(benchmarks: Iterable[Path]) -> list[float | None]:
         return statistics.median(times) if times else None
 
     return [expected(benchmark) for benchmark in benchmarks]
-
-
-def needs(folder: Path, least: Needs) -> Needs | None:
-    """Estimate the memory and time that any job of a step will need, with a margin; None if no job was ever measured.
-
-    Args:
-        folder: benchmarks of the step.
-        least: smallest request.
-    """
-    rows = _rows(folder.rglob("*.tsv"))
-    seconds, memory = (max(_numbers(rows, name), default=math.nan) for name in ("s", "max_rss"))
-    if math.isnan(seconds) or math.isnan(memory):
-        return None
-    return Needs(max(least.mb, math.ceil(ROOM * memory) + ABOVE), max(least.minutes, math.ceil(ROOM * seconds / 60)))
 
 
 def _seconds(paths: Iterable[Path]) -> list[float]:

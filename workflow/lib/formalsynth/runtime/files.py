@@ -41,8 +41,6 @@ PART_ROWS = 1 << 15
 TEXT = "str"
 FORMATTED = ("float64", "int64", TEXT)
 """Types of the columns of large tables."""
-MADE_FROM = "# made from "
-"""Prefix of a file's specification in its seal."""
 
 
 @contextlib.contextmanager
@@ -66,21 +64,16 @@ def whole(path: str | Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def sealed(path: str | Path, made_from: str = "") -> Iterator[Path]:
+def sealed(path: str | Path) -> Iterator[Path]:
     """Write a file as :func:`whole` does, with a seal by which :func:`unbroken` detects later damage.
 
     The seal is the file's sha256 in a hidden file in the same folder, ``.NAME.sha256``: a table contains only lines of data, and
-    the checksum inside an ``.npz`` does not cover its list of arrays. A comment, which ``sha256sum -c`` ignores, contains the
-    file's specification.
-
-    Args:
-        path: the file.
-        made_from: its specification, for :func:`check_made_from`; empty for a file that needs none.
+    the checksum inside an ``.npz`` does not cover its list of arrays.
     """
     path = Path(path)
     with whole(path) as partial:
         yield partial
-        seal = f"{checksum(partial)}  {path.name}\n" + (f"{MADE_FROM}{made_from}\n" if made_from else "")
+        seal = f"{checksum(partial)}  {path.name}\n"
         # If killed from here on, there is a file without a seal, never one with the seal of another file.
         _seal_of(path).unlink(missing_ok=True)
     write_text(_seal_of(path), seal)
@@ -102,26 +95,6 @@ def unbroken(path: str | Path) -> Path:
     return path
 
 
-def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> None:
-    """Check that sealed files were made from their current specifications; a file whose seal contains none is trusted.
-
-    Args:
-        paths: the files.
-        expected: the specification of each.
-
-    Raises:
-        OSError: one of them was made from something else.
-    """
-    others = [Path(path) for path, made_from in zip(paths, expected, strict=True) if _made_from(path) not in ("", made_from)]
-    if others:
-        # Files around such a file are just as old: the batches of a scenario, and the tables in the same folder.
-        around = dict.fromkeys(str(path.parents[2] if path.parents[1].name == "batches" else path.parent) for path in others)
-        raise OSError(
-            f"{others[0]} was made from another configuration or by other code than this run (root seed, sizes, settings, data "
-            f"or source files): delete {' and '.join(around)} and run again"
-        )
-
-
 def check_filled(paths: Iterable[str | Path]) -> None:
     """Check that no file is empty, which a power cut can cause.
 
@@ -135,22 +108,6 @@ def check_filled(paths: Iterable[str | Path]) -> None:
     if empty:
         remedy = f"delete {'them' if len(empty) > 1 else 'it'} and run again"
         raise OSError(f"empty, probably after a power cut: {', '.join(empty)}; {remedy}")
-
-
-def holds(path: str | Path, made_from: str) -> bool:
-    """Return True if a sealed file exists, has the bytes that were written, and was made from this specification."""
-    try:
-        return _made_from(path) == made_from and unbroken(path).is_file()
-    except OSError:
-        return False
-
-
-def _made_from(path: str | Path) -> str:
-    """Return the specification of a file from its seal; empty if there is none."""
-    with contextlib.suppress(FileNotFoundError):
-        lines = _seal_of(Path(path)).read_text(encoding="ascii", errors="replace").splitlines()
-        return next((line.removeprefix(MADE_FROM) for line in lines if line.startswith(MADE_FROM)), "")
-    return ""
 
 
 def _seal_of(path: Path) -> Path:
@@ -247,11 +204,11 @@ def _remove(folder: Path, name: str) -> None:
             return
 
 
-def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], made_from: str = "") -> None:
-    """Write named arrays as an ``.npz``, with their specification if given; arrays are compressed if that saves space."""
+def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write named arrays as an ``.npz``; arrays are compressed if that saves space."""
     import numpy as np
 
-    with sealed(path, made_from) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as file:
+    with sealed(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as file:
         for name, values in arrays.items():
             file.compression = zipfile.ZIP_DEFLATED if _shrinks(values) else zipfile.ZIP_STORED
             with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
@@ -262,17 +219,6 @@ def _shrinks(values: np.ndarray) -> bool:
     """Check on the start of an array whether compression saves space: it does for equal weights and counts, not for draws."""
     beginning = values.reshape(-1)[:PROBED].tobytes()
     return len(zlib.compress(beginning, 1)) < WORTH * len(beginning)
-
-
-def digest(arrays: Mapping[str, np.ndarray]) -> str:
-    """Compute the sha256 of the names, types, shapes and values of arrays."""
-    import numpy as np
-
-    total = hashlib.sha256()
-    for name, values in sorted(arrays.items()):
-        total.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
-        total.update(np.ascontiguousarray(values).tobytes())
-    return total.hexdigest()
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
@@ -321,9 +267,9 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
         return pd.read_csv(path, usecols=None if columns is None else list(columns), keep_default_na=False, na_values=[""])
 
 
-def write_table(path: str | Path, table: pd.DataFrame, made_from: str = "") -> None:
-    """Write a table as CSV, with its specification if given; numbers keep all their digits."""
-    with sealed(path, made_from) as partial:
+def write_table(path: str | Path, table: pd.DataFrame) -> None:
+    """Write a table as CSV; numbers keep all their digits."""
+    with sealed(path) as partial:
         large = len(table) > PART_ROWS and len(table.columns) > 1 and all(dtype in FORMATTED for dtype in table.dtypes)
         (table.head(0) if large else table).to_csv(partial, index=False, lineterminator="\n")
         if large:

@@ -7,7 +7,6 @@ from typing import Any
 
 from formalsynth.runtime.logs import log_to
 from formalsynth.runtime.private import keep_to_owner
-from formalsynth.runtime.sources import check_code
 
 
 def add_to_python_path(folder: str) -> None:
@@ -17,18 +16,10 @@ def add_to_python_path(folder: str) -> None:
 
 
 def begin(job: Any) -> None:
-    """Close folders of confidential files to others, print to the job's log, and check that the code matches the plan.
+    """Close folders of confidential files to others, and print to the job's log.
 
     Args:
-        job: Snakemake's description of the job. ``params.private`` names the folders, ``input.code`` and ``params.code`` the
-            code. Without ``input.code`` the script calls :func:`check_code` itself: Snakemake plans slowly if each of many jobs
-            lists its source files.
-
-    Raises:
-        RuntimeError: the code was changed after the run started.
+        job: Snakemake's description of the job; ``params.private`` names the folders.
     """
     keep_to_owner(job.params.get("private", ()))
     log_to(job.log[0])
-    files, planned = getattr(job.input, "code", ()), job.params.get("code")
-    if files and planned:
-        check_code(files, planned)

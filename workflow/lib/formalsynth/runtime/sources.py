@@ -57,22 +57,6 @@ def code_digest(paths: Iterable[str | Path]) -> str:
     return hashlib.sha256("\n".join(_digest(Path(path)) for path in paths).encode()).hexdigest()
 
 
-def check_code(paths: Iterable[str | Path], planned: str) -> None:
-    """Check that source files are unchanged since the run was planned; a job calls this before it makes anything.
-
-    Otherwise, it would run changed code, and its files would be labelled with the code of the plan.
-
-    Args:
-        paths: the source files that the job depends on.
-        planned: their :func:`code_digest` at that time.
-
-    Raises:
-        RuntimeError: one of them was edited, or the repository is at another commit.
-    """
-    if code_digest(paths) != planned:
-        raise RuntimeError("the source files of this job were changed after the run started: give the same command again")
-
-
 def read_loaded_modules() -> None:
     """Read the files of all modules of the package that are loaded, so that forks of this process need not."""
     code_digest(sources(*(name for name in list(sys.modules) if _file(name, PACKAGE))))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES
 from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
-from formalsynth.core.words import EXACT_DRAWS, OF_RANGES
 from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
 from formalsynth.displays.figure import Figure
 from formalsynth.displays.table import Table
+from formalsynth.runtime.files import checksum, sealed
 from formalsynth.show.left_out import ABSENT, FAILED, by_label, with_reasons
+from formalsynth.show.origin import Origin
 from formalsynth.show.painter import painter_of
 
 if TYPE_CHECKING:
@@ -213,3 +216,19 @@ def group_of(label: str) -> str:
 def _groups(labels: Iterable[str]) -> list[str]:
     """Names of groups of labels, with the number of settings if there are several."""
     return [f"{name} ({number})" if number > 1 else name for name, number in Counter(map(group_of, labels)).items()]
+
+
+def write_caption(path: str | Path, text: str, origin: Origin, values: Path) -> None:
+    """Write a caption: the caption in one line, and the origin in another.
+
+    A CSV file cannot carry its origin: a comment breaks readers, and columns with it would double the size of the largest tables.
+    So its caption also has its checksum.
+
+    Args:
+        path: file to write.
+        text: the caption.
+        origin: origin of the figure or table.
+        values: its CSV file.
+    """
+    with sealed(path) as partial:
+        partial.write_text(f"{text}{origin.words}. {values.name} has the sha256 {checksum(values)}.\n", encoding="utf-8")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from formalsynth.core.words import EXACT_DRAWS
+from formalsynth.core.neighbours import EXACT_DRAWS
 
 COLUMN, PAGE = 3.5, 7.0
 """Widths in inches of a journal column, which is also the width of a phone, and of a page."""

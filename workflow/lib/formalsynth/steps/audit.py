@@ -14,22 +14,22 @@ from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
 from formalsynth.core.arrays import joined
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditJob
-from formalsynth.core.rows import AUDIT, CURVE, Row, audit_table
+from formalsynth.core.rows import CURVE, Row, audit_table
 from formalsynth.core.streams import Address
 from formalsynth.steps.data import DataBatch
-from formalsynth.steps.parts import CMDSTAN, PARTS, SAMPLERS
+from formalsynth.steps.parts import CMDSTAN, SAMPLERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFrame:
+def audit_batch(job: AuditJob, data: DataBatch, executable: Path | None) -> pd.DataFrame:
     """Audit the first data sets of a batch.
 
     Args:
         job: the synthesizers to audit, and the settings.
         data: the confidential data of the batch.
-        executable: compiled Stan program of the family, for families without exact posteriors.
+        executable: compiled Stan program of the family; None if it has exact posteriors.
 
     Returns:
         One row for each data set, synthesizer, refined neighbour, delta and number of releases. If a data set cannot be audited,
@@ -42,7 +42,7 @@ def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFram
     return audit_table(rows)
 
 
-def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) -> list[Row]:
+def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path | None) -> list[Row]:
     """Audit one data set."""
     records, family = data.records(k), FAMILIES[job.family]
     address = Address.of(job.key, int(data.replicate[k]))
@@ -52,7 +52,7 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) ->
         inputs = {name: np.array(values) for name, values in job.inputs.items()}
         universe = joined(records, additions(records, np.array(job.outcomes), predictors, inputs, job.at_most))
         sampled = None
-        if job.sampler is not None:
+        if job.sampler is not None and executable is not None:
             sampler = SAMPLERS[CMDSTAN](family, executable, job.sampler)
             sampled = SampledPosteriors(family, universe, job.priors, sampler, 1 + seed % LARGEST_SEED)
         replay = Replay(family, job.priors, universe, job.synthesizers, address, job.draws, sampled)
@@ -88,6 +88,3 @@ def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
             row |= {"audited": replay.losses([base[id]], [there[id]]).epsilon(delta)}
             rows.append(row | {"held": replay.losses([base[id]], [held]).epsilon(delta)})
     return rows
-
-
-PARTS.add(AUDIT, audit_batch, __name__)

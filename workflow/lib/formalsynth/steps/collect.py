@@ -1,42 +1,46 @@
-"""Collect: combine the tables of all batches into those of a scenario."""
+"""Collect: combine the tables of all batches and synthesizers into those of a scenario."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from formalsynth.runtime.files import read_table, sealed, unbroken, write_table
+from formalsynth.core.job import CollectJob
+from formalsynth.core.rows import AUDIT, audit_table
+from formalsynth.runtime.files import read_table
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.tables import SAMPLE_TABLES, replicates_table, sample_tables
 
-
-def collect_tables(batches: Sequence[Path], path: Path, made_from: str) -> None:
-    """Write one table with the rows of all batches' tables, which are in the order of their replicates.
-
-    Args:
-        batches: the table of each batch.
-        path: the table to write.
-        made_from: its specification.
-    """
-    if len(batches) == 1:
-        _join([unbroken(batches[0])], path, made_from)
-        return
+if TYPE_CHECKING:
     import pandas as pd
 
-    tables = {batch: read_table(batch) for batch in batches}
-    # Tables without rows would change the column types of the others.
-    kept = {batch: table for batch, table in tables.items() if len(table)} or {batches[0]: tables[batches[0]]}
-    first, *others = kept.values()
-    if all(other.dtypes.equals(first.dtypes) for other in others):
-        _join(list(kept), path, made_from)
-    else:
-        write_table(path, pd.concat([first, *others], ignore_index=True), made_from)
+
+def collect_scenario(
+    job: CollectJob, data: Sequence[Path], replicates: Sequence[Path], audit: Sequence[Path], sample: Mapping[str, Sequence[Path]]
+) -> dict[str, pd.DataFrame]:
+    """Combine the tables of a scenario with fits.
+
+    Args:
+        job: the scenario.
+        data: the confidential data of each batch, in order; the first contains the single sample.
+        replicates: the rows of each synthesizer and batch.
+        audit: the audited neighbours of each audited batch, in order.
+        sample: for each table of the single sample, the part of each synthesizer, in the order of the design.
+
+    Returns:
+        The tables by name: ``replicates``, ``audit`` and those of the single sample.
+    """
+    batches = [DataBatch.read(path) for path in data]
+    audits = joined(audit) if audit else audit_table([])
+    rows = replicates_table(job, batches, [read_table(path) for path in replicates], audits)
+    parts = {name: [read_table(path) for path in sample[name]] for name in SAMPLE_TABLES}
+    return {"replicates": rows, AUDIT: audits} | sample_tables(job, batches[0], parts)
 
 
-def _join(batches: Sequence[Path], path: Path, made_from: str) -> None:
-    """Copy the lines of tables with the same columns and types; writing them again would not change them."""
-    with sealed(path, made_from) as partial, open(partial, "wb") as whole:
-        for k, batch in enumerate(batches):
-            with open(batch, "rb") as part:
-                if k:
-                    part.readline()
-                shutil.copyfileobj(part, whole)
+def joined(paths: Sequence[Path]) -> pd.DataFrame:
+    """Join tables with the same columns, in order; tables without rows would change the types of the columns."""
+    import pandas as pd
+
+    tables = [read_table(path) for path in paths]
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)

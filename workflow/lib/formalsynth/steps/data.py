@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers, Records
-from formalsynth.runtime.files import digest, read_arrays, write_arrays
+from formalsynth.runtime.files import read_arrays, write_arrays
 
 INPUT = "input "
 """Prefix of the names of further columns in a file."""
@@ -43,18 +42,10 @@ class DataBatch:
         inputs = {name.removeprefix(INPUT): arrays.pop(name) for name in list(arrays) if name.startswith(INPUT)}
         return cls(**arrays, inputs=inputs)
 
-    def write(self, path: str | Path, made_from: str = "") -> None:
-        """Write the batch to a file, with its specification."""
-        write_arrays(path, self._file(), made_from)
-
-    @functools.cached_property
-    def digest(self) -> str:
-        """Sha256 of its arrays."""
-        return digest(self._file())
-
-    def _file(self) -> dict[str, np.ndarray]:
+    def write(self, path: str | Path) -> None:
+        """Write the batch to a file."""
         inputs = {f"{INPUT}{name}": values for name, values in self.inputs.items()}
-        return {"replicate": self.replicate, "x": self.x, "design": self.design, **inputs}
+        write_arrays(path, {"replicate": self.replicate, "x": self.x, "design": self.design, **inputs})
 
     def records(self, k: int) -> Records:
         """Return the data set of the k-th replicate."""

@@ -1,21 +1,23 @@
-"""Fit: the pseudo posterior of one synthesizer for each replicate of a batch."""
+"""Fit: the pseudo posterior of one synthesizer, and the bounds of its records, for each replicate of a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from formalsynth.core.arrays import Draws
-from formalsynth.core.family import StanData
-from formalsynth.core.job import FitJob, SamplerSettings
-from formalsynth.core.mechanism import DirectRelease, FitCache
-from formalsynth.engine.chain import FAILURES, NoPosterior, Posteriors, PublicRequest, Request, Step
+from formalsynth.core.bounds import record_bounds
+from formalsynth.core.family import FAMILIES, StanData
+from formalsynth.core.job import FitJob, SamplerSettings, Synthesizer
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache
+from formalsynth.core.streams import Address
+from formalsynth.engine.chain import FAILURES, NoPosterior, Posteriors, PublicPosterior, PublicRequest, Request, Step, context_of
 from formalsynth.inference.goodness_of_fit import p_value
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
-from formalsynth.steps.batch import FitBatch, FitResult, Fitted, context_in
 from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fits import Fitted, of_fit
 from formalsynth.steps.parts import EXACT, POSTERIORS
 
 ROUNDS = 6
@@ -80,34 +82,62 @@ class StanPosteriors:
         return posterior.draws
 
 
-def fit_batch(job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted], executable: Path) -> FitBatch:
-    """Fit one synthesizer to each replicate of a batch.
+def fit_batch(
+    job: FitJob,
+    data: DataBatch,
+    parents: Mapping[str, Sequence[Fitted]],
+    shared: Sequence[Fitted] | None = None,
+    executable: Path | None = None,
+) -> list[Fitted]:
+    """Fit one synthesizer to each replicate of a batch, and bound its records.
 
     Args:
         job: the synthesizer and the settings.
         data: the confidential data.
-        fitted: the fits of its parents, by id.
-        executable: compiled Stan program of the family, or of the fit to public tables.
+        parents: the results of its parents, by id.
+        shared: the results of the synthesizer whose fit it shares; None if it has a fit of its own.
+        executable: compiled Stan program of its fit; None if it needs none.
 
     Returns:
-        Draws, diagnostics and caches of the mechanism. A failed replicate has NaN draws and a reason.
+        Its result on each replicate. A failed replicate has a reason and no draws.
     """
-    posteriors = POSTERIORS[EXACT](job) if job.exact else StanPosteriors(executable, job.priors, job.sampler)
-    return FitBatch.of([_fit_replicate(job, data, k, fitted, posteriors) for k in range(len(data.replicate))])
+    stan = StanPosteriors(executable or Path(), job.priors, job.sampler)
+    posteriors = POSTERIORS[EXACT](job) if job.exact else stan
+    fits = []
+    for k, replicate in enumerate(data.replicate):
+        context = Context(FAMILIES[job.family], data.records(k), Address.of(job.key, int(replicate)))
+        of_parents = {id: results[k] for id, results in parents.items()}
+        fits.append(_fit_replicate(job.synthesizer, context, of_parents, shared[k] if shared else None, posteriors))
+    return fits
 
 
-def _fit_replicate(job: FitJob, data: DataBatch, k: int, fitted: Mapping[str, Fitted], posteriors: Posteriors[Fit]) -> FitResult:
-    synthesizer, cache = job.synthesizer, FitCache()
+def _fit_replicate(
+    synthesizer: Synthesizer, data: Context, parents: Mapping[str, Fitted], shared: Fitted | None, posteriors: Posteriors[Fit]
+) -> Fitted:
+    """Run a synthesizer on one data set, given the results of its parents and of the synthesizer whose fit it shares."""
+    if shared is not None and not shared.ok:
+        return shared
+    owner = shared.owner() if shared else None
     try:
-        context = context_in(job, synthesizer, data, k, fitted, cache)
-        result = Step(synthesizer, context, posteriors).run()
+        ready = {id: parent.parent() for id, parent in parents.items() if parent.ok}
+        context = context_of(synthesizer, data, ready, FitCache())
+        result = Step(synthesizer, context, posteriors, owner).run()
     except NoPosterior as error:
         assert isinstance(error.attempt, Fit)
-        return FitResult(replace(error.attempt, status="failed", reason=str(error), draws={}), cache)
+        return of_fit(replace(error.attempt, status="failed", reason=str(error), draws={}))
     except FAILURES as error:
-        return FitResult(Fit("failed", str(error)))
+        attempt = owner.posterior if owner else Fit("failed")
+        return of_fit(replace(attempt, status="failed", reason=str(error), draws={}))
     if isinstance(result, DirectRelease):
-        seed = context.address.stan_seed(synthesizer.words)
-        return FitResult(Fit("ok", draws=dict(result.draws), seed=seed, attempts=1), cache)
-    cache.fit_p = result.posterior.fit_p
-    return FitResult(result.posterior, cache)
+        fit = Fit("ok", draws=dict(result.draws), seed=data.address.stan_seed(synthesizer.words), attempts=1)
+        return of_fit(fit).with_release(result, data.family)
+    fitted = of_fit(result.posterior)
+    if isinstance(result, PublicPosterior):
+        return fitted.with_release(result.fit, data.family)
+    (bounds,) = record_bounds(data.family, data.records, result.posterior.draws, [result.form.sensitive])
+    claim = MECHANISMS[synthesizer.mechanism].claim(synthesizer.parameters)
+    fitted = fitted.with_form(result.form, bounds, claim)
+    cache = context.cache
+    if cache.searched is not None and cache.search_steps is not None:
+        fitted = replace(fitted, searched=float(cache.searched), search_steps=float(cache.search_steps))
+    return replace(fitted, outside_share=shared.outside_share if shared else cache.outside_share)

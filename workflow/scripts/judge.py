@@ -6,12 +6,11 @@ from formalsynth.core.registry import load
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.judge import ledger
 from formalsynth.ledger.thresholds import Thresholds
-from formalsynth.runtime.files import check_made_from, read_table, write_table
+from formalsynth.runtime.files import read_table, write_table
 from formalsynth.runtime.jobs import begin
 
 begin(snakemake)
 load(snakemake.params.modules)
-check_made_from(snakemake.input.tables, snakemake.params.made_from)
 
 write_table(
     snakemake.output.ledger,

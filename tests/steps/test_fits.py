@@ -1,0 +1,105 @@
+"""The data and the fits of a batch are the same after a way through a file."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from formalsynth.core.arrays import Records
+from formalsynth.core.centring import Reference
+from formalsynth.core.family import FAMILIES
+from formalsynth.mechanisms.histogram import BinPredictor
+from formalsynth.stan.fit import DIAGNOSTICS, Fit
+from formalsynth.steps import fit as fit_step
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fits import Fitted, read_fits, write_fits
+from small_study import exact_sample, run_batch, small_paper
+
+DIAGNOSED = dict.fromkeys(DIAGNOSTICS, 1)
+
+
+@pytest.fixture
+def batch(tmp_path, monkeypatch):
+    """A batch of three replicates; the unweighted fit of the second failed, and with it all that build on it."""
+    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    scenario = small_paper(tmp_path).scenarios["skewed_n60"]
+    seed = run_batch(scenario, [1]).fits["Unweighted"][0].diagnostics["seed"]
+
+    def failing(executable, data, inits, parameters, given, settings):
+        if given == seed:
+            return Fit("failed", "gate: R-hat 1.900 above 1.05", {}, seed, 1.9, 3.0, 4.0, 7, 8, 3, 0.5)
+        return exact_sample(executable, data, inits, parameters, given, settings)
+
+    monkeypatch.setattr(fit_step, "sample", failing)
+    return run_batch(scenario, [0, 1, 2])
+
+
+def same(given, read):
+    """True if two values have the same bits."""
+    if isinstance(given, dict):
+        return list(given) == list(read) and all(same(value, read[name]) for name, value in given.items())
+    if isinstance(given, np.ndarray):
+        return given.dtype == read.dtype and np.array_equal(given, read, equal_nan=True)
+    return given == read or (given != given and read != read)
+
+
+def assert_same(given, read, where):
+    for field in fields(given):
+        assert same(getattr(given, field.name), getattr(read, field.name)), f"{where}.{field.name}"
+
+
+def written(fits, path):
+    """Fits after a way through a file."""
+    write_fits(path, fits)
+    return read_fits(path)
+
+
+def test_data_are_the_same_after_a_file(batch, tmp_path):
+    batch.data.write(tmp_path / "data.npz")
+    read = DataBatch.read(tmp_path / "data.npz")
+    assert_same(batch.data, read, "data")
+    assert_same(batch.data.records(2), read.records(2), "records")
+
+
+def test_further_columns_of_the_records_are_the_same_after_a_file(tmp_path):
+    columns = [{"years": np.arange(3.0) + k, "input": np.ones(3)} for k in range(2)]
+    data = DataBatch.of([4, 5], [Records(np.zeros(3), np.ones((3, 1)), its) for its in columns])
+    data.write(tmp_path / "data.npz")
+    read = DataBatch.read(tmp_path / "data.npz")
+    assert_same(data, read, "data")
+    assert {name: values.tolist() for name, values in read.records(1).inputs.items()} == {"years": [1, 2, 3], "input": [1, 1, 1]}
+
+
+def test_fits_are_the_same_after_a_file(batch, tmp_path):
+    statuses = {id: [fit.status for fit in fits] for id, fits in batch.fits.items()}
+    assert statuses["Unweighted"] == statuses["truncated_0.4_1.8"] == ["ok", "failed", "ok"]
+    for id, fits in batch.fits.items():
+        for k, (fit, read) in enumerate(zip(fits, written(fits, tmp_path / f"{id}.npz"), strict=True)):
+            assert_same(fit, read, f"{id} {k}")
+
+
+def test_a_reference_and_a_predictor_of_its_own_are_the_same_after_a_file(tmp_path):
+    reference = Reference((("beta", (0.5, 1.0)), ("sigma", 2.0)))
+    arrays = {"weights": np.ones(2), "sensitive": np.ones(2), "by_record": np.array([0.5, np.inf])}
+    censored = Fitted(
+        "ok", "", dict.fromkeys(DIAGNOSTICS, 1), {"beta": np.ones((4, 2))}, **arrays, centre=reference.draws, threshold=0.5
+    )
+    (read,) = written([censored], tmp_path / "fit.npz")
+    assert read.owner().form.sensitive.reference == reference
+    assert read.owner().form.sensitive.threshold == 0.5
+    assert (read.by_record == censored.by_record).all()
+    family = FAMILIES["lognormal_regression"]
+    assert read.predicts_with(family) is family
+
+    class Release:
+        epsilon, predictor = 2.0, BinPredictor(-1.0, 3.0)
+
+    released = replace(censored, epsilon=None).with_release(Release, family)
+    (read,) = written([released], tmp_path / "released.npz")
+    assert (read.epsilon, read.predicts_with(family)) == (2.0, Release.predictor)
+
+
+def test_a_batch_in_which_every_fit_failed_can_be_read(tmp_path):
+    read = written([Fitted("failed", reason, DIAGNOSED) for reason in ("no", "not either")], tmp_path / "fit.npz")
+    assert [(fit.status, fit.reason, fit.draws, fit.weights) for fit in read] == [
+        ("failed", "no", {}, None), ("failed", "not either", {}, None),
+    ]  # fmt: skip

@@ -1,0 +1,44 @@
+"""Start of a job that runs a step."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from formalsynth.core.family import FAMILIES, program
+from formalsynth.core.job import AuditJob, FitJob, Job, MeasureJob
+from formalsynth.core.registry import load
+from formalsynth.runtime.jobs import begin
+from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.stan.generate import generate
+
+Input = TypeVar("Input", bound=Job)
+
+
+def begin_step(job: Any, kind: type[Input]) -> Input:
+    """Start a job, import the modules that its input names, and return the input.
+
+    Args:
+        job: Snakemake's description of the job; ``params.step["job"]`` is the input as plain data.
+        kind: type of the input.
+    """
+    begin(job)
+    own_temporary_folder()
+    given = kind.of(job.params.step["job"])
+    load(given.modules)
+    return given
+
+
+def program_of(job: FitJob | MeasureJob | AuditJob, paths: Sequence[str]) -> Path | None:
+    """Return the compiled program of a job, if it has one, and give it to a family that is the user's own program.
+
+    Args:
+        job: the input.
+        paths: the compiled program, or nothing.
+    """
+    executable = next(map(Path, paths), None)
+    if executable is not None and (own := program(FAMILIES[job.family])):
+        own.bind(functools.partial(generate, executable), job.priors)
+    return executable

@@ -1,0 +1,30 @@
+# fit: the pseudo posterior of one synthesizer and the bounds of its records. Its weights come from the fits of its parents.
+rule fit:
+    input:
+        planned(),
+        data=BATCH + "/data.npz",
+        executable=lambda wildcards: scenario(wildcards).program(wildcards.synthesizer),
+        parents=lambda wildcards: fits_of(wildcards, synthesizer(wildcards).parents),
+        passed=lambda wildcards: ancient(scenario(wildcards).passed_checks()),
+        shared=lambda wildcards: fits_of(wildcards, {synthesizer(wildcards).fit} - {wildcards.synthesizer}),
+    output:
+        fit=BATCH + "/{synthesizer}/fit.npz",
+    log:
+        "<logs>/fit/{paper}/{scenario}/seeds{seeds}/{synthesizer}.log",
+    benchmark:
+        "<benchmarks>/fit/{paper}/{scenario}/seeds{seeds}/{synthesizer}.tsv"
+    group:
+        "batch"
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(1500),
+        runtime=minutes(240),
+    params:
+        private=private_folders,
+        step=lambda wildcards: scenario(wildcards).fit_jobs[wildcards.synthesizer],
+    message:
+        "Fitting {wildcards.synthesizer} to {wildcards.paper} {wildcards.scenario}, replicates {wildcards.seeds}"
+    script:
+        "../scripts/fit.py"

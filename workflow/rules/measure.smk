@@ -1,0 +1,32 @@
+# measure: synthetic data, utility and bounds of one synthesizer. A new statistic refits nothing.
+rule measure:
+    input:
+        planned(),
+        data=BATCH + "/data.npz",
+        executable=lambda wildcards: scenario(wildcards).own_program(),
+        fit=BATCH + "/{synthesizer}/fit.npz",
+    output:
+        draws=BATCH + "/{synthesizer}/draws.csv",
+        records=BATCH + "/{synthesizer}/records.csv",
+        replicates=BATCH + "/{synthesizer}/replicates.csv",
+        sets=BATCH + "/{synthesizer}/sets.csv",
+        values=BATCH + "/{synthesizer}/values.csv",
+    log:
+        "<logs>/measure/{paper}/{scenario}/seeds{seeds}/{synthesizer}.log",
+    benchmark:
+        "<benchmarks>/measure/{paper}/{scenario}/seeds{seeds}/{synthesizer}.tsv"
+    group:
+        "batch"
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(1500),
+        runtime=minutes(60),
+    params:
+        private=private_folders,
+        step=lambda wildcards: scenario(wildcards).measure_jobs[wildcards.synthesizer],
+    message:
+        "Measuring {wildcards.synthesizer} of {wildcards.paper} {wildcards.scenario}, replicates {wildcards.seeds}"
+    script:
+        "../scripts/measure.py"

@@ -1,0 +1,13 @@
+"""Fit one synthesizer to each replicate of a batch, and bound its records."""
+
+from formalsynth.core.job import FitJob
+from formalsynth.steps.begin import begin_step, program_of
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fit import fit_batch
+from formalsynth.steps.fits import read_fits, write_fits
+
+job = begin_step(snakemake, FitJob)
+executable = program_of(job, snakemake.input.executable)
+parents = dict(zip(job.synthesizer.parents, map(read_fits, snakemake.input.parents), strict=True))
+shared = next(map(read_fits, snakemake.input.shared), None)
+write_fits(snakemake.output.fit, fit_batch(job, DataBatch.read(snakemake.input.data), parents, shared, executable))

@@ -1,0 +1,17 @@
+"""Measure one synthesizer on each replicate of a batch."""
+
+import pandas as pd
+from formalsynth.core.job import MeasureJob
+from formalsynth.runtime.files import write_table
+from formalsynth.steps.begin import begin_step, program_of
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fits import read_fits
+from formalsynth.steps.measure import measure_batch
+from formalsynth.steps.tables import SAMPLE_TABLES
+
+job = begin_step(snakemake, MeasureJob)
+program_of(job, snakemake.input.executable)
+rows, sample = measure_batch(job, DataBatch.read(snakemake.input.data), read_fits(snakemake.input.fit))
+write_table(snakemake.output.replicates, rows)
+for name in SAMPLE_TABLES:
+    write_table(snakemake.output[name], sample.get(name, pd.DataFrame(columns=["synthesizer"])))

@@ -1,0 +1,25 @@
+"""Make one figure: its tidy table, its drawings and its caption."""
+
+from pathlib import Path
+
+from formalsynth.core.registry import load
+from formalsynth.displays.display import FigureDisplay
+from formalsynth.runtime.files import read_table, write_table
+from formalsynth.runtime.jobs import begin
+from formalsynth.show.captions import caption, failures, not_drawn, write_caption
+from formalsynth.show.draw import draw_figure
+from formalsynth.show.origin import Origin
+from formalsynth.show.painter import painter_of
+from formalsynth.show.tidy import figure_table
+
+begin(snakemake)
+load(snakemake.params.modules)
+
+display, output = FigureDisplay.of(snakemake.params.display), snakemake.output
+origin = Origin.of(snakemake.params.origin, display, output.png)
+tables = [read_table(path) for path in snakemake.input.tables]
+write_table(output.table, figure_table(display, tables))
+drawn = read_table(output.table)
+draw_figure(display, drawn, [Path(output.svg), Path(output.png)], origin)
+left_out = ". ".join(sentence for sentence in (failures(display, tables), not_drawn(display, drawn)) if sentence)
+write_caption(output.caption, caption(display, left_out, painter_of(display).printed_range(drawn)), origin, Path(output.table))

@@ -1,0 +1,10 @@
+"""Run one batch of a study."""
+
+from formalsynth.core.job import StudyJob
+from formalsynth.runtime.files import write_table
+from formalsynth.steps.begin import begin_step
+from formalsynth.steps.study import run_study
+
+outcome = run_study(begin_step(snakemake, StudyJob))
+write_table(snakemake.output.replicates, outcome.rows)
+write_table(snakemake.output.details, outcome.details)

@@ -1,0 +1,24 @@
+"""Make one table, with its caption."""
+
+from pathlib import Path
+
+import pandas as pd
+from formalsynth.core.registry import load
+from formalsynth.displays.display import TableDisplay
+from formalsynth.runtime.files import read_table, write_table
+from formalsynth.runtime.jobs import begin
+from formalsynth.show.captions import caption, failures, write_caption
+from formalsynth.show.origin import Origin
+from formalsynth.show.tidy import table_of
+
+begin(snakemake)
+load(snakemake.params.modules)
+
+display, output = TableDisplay.of(snakemake.params.display), snakemake.output
+by_name: dict[str, list[pd.DataFrame]] = {}
+for path in snakemake.input.tables:
+    by_name.setdefault(Path(path).stem, []).append(read_table(path))
+collected = {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}
+write_table(output.table, table_of(display, collected))
+origin = Origin.of(snakemake.params.origin, display, output.table)
+write_caption(output.caption, caption(display, failures(display, [collected[display.table]])), origin, Path(output.table))
