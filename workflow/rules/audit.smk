@@ -2,11 +2,11 @@
 rule audit:
     input:
         planned(),
-        data=BATCH + "/data.npz",
+        data=f"{BATCH}/data.npz",
         executable=lambda wildcards: scenario(wildcards).audit_program(),
         passed=lambda wildcards: ancient(scenario(wildcards).passed_checks()),
     output:
-        audit=BATCH + "/audit.csv",
+        audit=f"{BATCH}/audit.csv",
     log:
         "<logs>/audit/{paper}/{scenario}/seeds{seeds}.log",
     benchmark:

@@ -2,13 +2,13 @@
 rule fit:
     input:
         planned(),
-        data=BATCH + "/data.npz",
+        data=f"{BATCH}/data.npz",
         executable=lambda wildcards: scenario(wildcards).program(wildcards.synthesizer),
         parents=lambda wildcards: fits_of(wildcards, synthesizer(wildcards).parents),
         passed=lambda wildcards: ancient(scenario(wildcards).passed_checks()),
         shared=lambda wildcards: fits_of(wildcards, {synthesizer(wildcards).fit} - {wildcards.synthesizer}),
     output:
-        fit=BATCH + "/{synthesizer}/fit.npz",
+        fit=f"{BATCH}/{{synthesizer}}/fit.npz",
     log:
         "<logs>/fit/{paper}/{scenario}/seeds{seeds}/{synthesizer}.log",
     benchmark:

@@ -2,15 +2,15 @@
 rule measure:
     input:
         planned(),
-        data=BATCH + "/data.npz",
+        data=f"{BATCH}/data.npz",
         executable=lambda wildcards: scenario(wildcards).own_program(),
-        fit=BATCH + "/{synthesizer}/fit.npz",
+        fit=f"{BATCH}/{{synthesizer}}/fit.npz",
     output:
-        draws=BATCH + "/{synthesizer}/draws.csv",
-        records=BATCH + "/{synthesizer}/records.csv",
-        replicates=BATCH + "/{synthesizer}/replicates.csv",
-        sets=BATCH + "/{synthesizer}/sets.csv",
-        values=BATCH + "/{synthesizer}/values.csv",
+        draws=f"{BATCH}/{{synthesizer}}/draws.csv",
+        records=f"{BATCH}/{{synthesizer}}/records.csv",
+        replicates=f"{BATCH}/{{synthesizer}}/replicates.csv",
+        sets=f"{BATCH}/{{synthesizer}}/sets.csv",
+        values=f"{BATCH}/{{synthesizer}}/values.csv",
     log:
         "<logs>/measure/{paper}/{scenario}/seeds{seeds}/{synthesizer}.log",
     benchmark:

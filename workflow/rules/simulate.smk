@@ -3,7 +3,7 @@ rule simulate:
     input:
         planned(),
     output:
-        data=BATCH + "/data.npz",
+        data=f"{BATCH}/data.npz",
     log:
         "<logs>/simulate/{paper}/{scenario}/seeds{seeds}.log",
     benchmark:

@@ -3,8 +3,8 @@ rule study:
     input:
         planned(),
     output:
-        details=BATCH + "/details.csv",
-        replicates=BATCH + "/replicates.csv",
+        details=f"{BATCH}/details.csv",
+        replicates=f"{BATCH}/replicates.csv",
     log:
         "<logs>/study/{paper}/{scenario}/seeds{seeds}.log",
     benchmark:
