@@ -100,7 +100,7 @@ test: setup $(FOR_TESTS) ## set-up, then the tests, except the slow ones (PYTEST
 test-slow: setup $(FOR_TESTS) ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
 	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -m slow --durations=0 -n 2 --dist worksteal $(PYTEST)
 
-lint: setup $(FOR_TESTS) ## check style and types of the code, wording of code and texts, English of documents and captions, numbers in documents, imports between packages, style of the rules, and whether generated files are up to date
+lint: setup $(FOR_TESTS) ## check style and types of the code, wording of code and texts, English of documents and captions, numbers in documents, imports between packages, style of the rules, whether generated files are up to date, and lines of code
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
@@ -109,6 +109,7 @@ lint: setup $(FOR_TESTS) ## check style and types of the code, wording of code a
 	@$(RUN) snakemake --lint
 	@$(RUN) python -m formalsynth.plan.docs --check
 	@$(RUN) python -m dev.reference --check
+	@$(RUN) python -m dev.weight
 	@$(RUN) python -m dev.words
 	@$(RUN) python -m dev.prose
 	@$(RUN) python -m dev.numbers
