@@ -43,9 +43,9 @@ def lead_picture(kept: str, has_frontier: bool, rows: Sequence[LedgerRow]) -> st
         learned = finding([row for row in rows if (row.paper, row.shows) == ("cost", "figure 12")])
         words = f"{learned} " * bool(learned) + (
             "Lower is better: the error is the largest difference between the distribution functions of synthetic and "
-            "confidential data. Horizontal axis: the ε that is guaranteed when one record is added or removed, for every data set "
-            "(squares: if draws are exact). Grey strip: mechanisms without such a guarantee. Dotted line: the difference between two samples from one "
-            "population."
+            "confidential data. Horizontal axis: the ε that is guaranteed when one record is added or removed, for every data "
+            "set (squares: if draws are exact). Grey strip: mechanisms without such a guarantee. Dotted line: the difference "
+            "between two samples from one population."
         )
     else:
         picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"

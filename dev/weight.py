@@ -1,7 +1,7 @@
 """Weight of the repository: lines of code by room, without docstrings, comments, blank lines and imports, against a budget.
 
 Run as ``python -m dev.weight`` to list the rooms; it exits with 1 if one is above its budget in ``dev/weight.yaml``. A raised
-budget needs a reason in the commit that says what was removed for it. ``--write`` lowers budgets to the present weights, and
+budget needs a reason in the commit: what was removed for it. ``--write`` lowers budgets to the present weights, and
 raises none.
 """
 
