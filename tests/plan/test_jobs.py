@@ -293,10 +293,9 @@ def test_a_batch_size_on_the_command_line_is_for_every_scenario_and_changes_no_r
 @pytest.mark.parametrize(
     ("given", "size"),
     [
-        ({}, 7),
+        ({}, 13),
         ({"run.batches_max": 40}, 7),
-        ({"run.batches_max": 20}, 13),
-        ({f"{S}.replicates": 10_000}, 100),
+        ({f"{S}.replicates": 10_000}, 500),
         ({f"{S}.replicates": 10_000, "run.batches_max": 3000}, 7),
     ],
 )

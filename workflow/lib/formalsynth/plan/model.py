@@ -92,7 +92,7 @@ class RunConfig(Model):
         description="Replicates per job; does not affect the results. If given on the command line, it applies to all scenarios.",
     )
     batches_max: int = Field(
-        100,
+        20,
         ge=1,
         le=BATCHES,
         description="Largest number of batches in a scenario: batches are enlarged if there would be more. Does not affect the "
