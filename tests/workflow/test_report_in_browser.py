@@ -321,7 +321,7 @@ QUESTIONS = {
     "fatigue median": "range-fatigue-data",
     "German credit AUROC": "reps-german-non-private",
     "zCDP conversion": "zcdp-conversion-bounds",
-    "Weighted-e exceeds its bound": "censor-weighted-e-exceeds",
+    "Weighted-e exceeds": "censor-weighted-e-exceeds",
     "figure 21 censor": "papers/censor.html#figure-21",
     "break even": "errata.html#E2",
     "does reweighting help the mean": "reweight-gain-mean",
@@ -629,10 +629,10 @@ def test_a_question_is_in_the_address_and_is_marked_in_the_ledger(browser, refer
     assert {(row.get_attribute("data-paper"), row.get_attribute("data-shows")) for row in rows} == {("range", "figure 2")}
 
 
-def test_the_ledger_is_printed_on_few_pages(browser, reference):
+def test_the_ledger_is_printed_on_few_pages(browser, reference, repository):
     open_page(browser, reference, "claims.html")
     printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"])
-    assert 10 < len(re.findall(rb"/Type\s*/Page\b", printed)) < 60
+    assert 10 < len(re.findall(rb"/Type\s*/Page\b", printed)) < len(read_table(repository / LEDGER)) / 7
 
 
 def test_the_overview_has_a_tile_for_each_claim_that_leads_to_it(browser, reference, repository):

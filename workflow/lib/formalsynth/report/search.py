@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from formalsynth.core.words import GUARANTEES, METRICS, metric
-from formalsynth.ledger.claims import KINDS
+from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import VERDICTS
@@ -69,7 +69,7 @@ def index_script(
 
     Args:
         papers: the papers of the report.
-        claims: the ledger.
+        claims: the ledger; claims under another reading than the first are left out.
         errata: errors in the papers.
         mechanisms: mechanisms of the claims, by the claim's id.
     """
@@ -80,6 +80,7 @@ def index_script(
         _claim(claim, shown, [*mechanisms.get(claim.id, ()), about[claim.paper].asked(claim.id)])
         | ({"boost": OURS} if claim.paper in own else {})
         for claim in claims
+        if kind_name(claim.kind) != "another reading"
     ]
     for paper in papers:
         entries += [_item(paper, item) for item in paper.items]
