@@ -1,12 +1,16 @@
 """The data and the fits of a batch are the same after a way through a file."""
 
+import sys
 from dataclasses import fields, replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from formalsynth.core.arrays import Records
 from formalsynth.core.centring import Reference
 from formalsynth.core.family import FAMILIES
+from formalsynth.core.registry import forget_own, load
 from formalsynth.mechanisms.histogram import BinPredictor
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
 from formalsynth.steps import fit as fit_step
@@ -96,6 +100,50 @@ def test_a_reference_and_a_predictor_of_its_own_are_the_same_after_a_file(tmp_pa
     released = replace(censored, epsilon=None).with_release(Release, family)
     (read,) = written([released], tmp_path / "released.npz")
     assert (read.epsilon, read.predicts_with(family)) == (2.0, Release.predictor)
+
+
+OWN = """
+from dataclasses import dataclass
+import numpy as np
+
+@dataclass(frozen=True)
+class Rounded:
+    places: int
+
+    def predict(self, generator, records, draws):
+        return np.round(draws["mean"][:, None] + np.zeros(len(records)), self.places)
+
+def local():
+    class Inside:
+        pass
+    return Inside()
+"""
+
+
+def test_a_predictor_of_own_code_is_the_same_after_a_file(tmp_path):
+    """In another process, which has run the file, too."""
+    own = str(tmp_path / "own.py")
+    Path(own).write_text(OWN)
+    load([own])
+    try:
+        module = sys.modules[own]
+        release = SimpleNamespace(epsilon=1.0, predictor=module.Rounded(2))
+        write_fits(tmp_path / "fit.npz", [Fitted("ok").with_release(release, None)])
+        with pytest.raises(TypeError, match=r"cannot be stored .* define its class at the top level of the file"):
+            Fitted("ok").with_release(SimpleNamespace(epsilon=1.0, predictor=module.local()), None)
+    finally:
+        forget_own()
+    load([own])
+    try:
+        (read,) = read_fits(tmp_path / "fit.npz")
+        assert read.predicts_with(None) == sys.modules[own].Rounded(2)
+    finally:
+        forget_own()
+
+
+def test_an_array_without_values_is_kept(tmp_path):
+    (read,) = written([Fitted("ok", draws={"beta": np.ones((4, 2)), "gamma": np.ones((4, 0))})], tmp_path / "fit.npz")
+    assert read.draws["gamma"].shape == (4, 0)
 
 
 def test_a_batch_in_which_every_fit_failed_can_be_read(tmp_path):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import base64
 import functools
+import io
+import operator
 import pickle
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +22,7 @@ from formalsynth.core.centring import Reference
 from formalsynth.core.family import Predictor
 from formalsynth.core.mechanism import DirectRelease, FitCache, Form, Parent
 from formalsynth.core.private import PrivateFit
+from formalsynth.core.registry import is_own
 from formalsynth.engine.chain import WeightedPosterior
 from formalsynth.runtime.files import read_arrays, write_arrays
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
@@ -87,8 +93,7 @@ class Fitted:
     def with_release(self, release: DirectRelease | PrivateFit, family: Predictor) -> Fitted:
         """Add a release without record bounds."""
         predictor = getattr(release, "predictor", family)
-        named = "" if predictor is family else base64.b64encode(pickle.dumps(predictor)).decode()
-        return replace(self, epsilon=release.epsilon, predictor=named)
+        return replace(self, epsilon=release.epsilon, predictor="" if predictor is family else _as_text(predictor))
 
     def parent(self) -> Parent:
         """Return the input of the children."""
@@ -109,6 +114,35 @@ class Fitted:
             return family
         predictor: Predictor = pickle.loads(base64.b64decode(self.predictor))
         return predictor
+
+
+class _Pickler(pickle.Pickler):
+    """Pickler of objects whose classes and functions may be in a file of own code, a module that cannot be imported by name."""
+
+    def reducer_override(self, value: object) -> Any:
+        if isinstance(value, type | FunctionType) and is_own(value.__module__) and "<" not in value.__qualname__:
+            return _of_own_code, (value.__module__, value.__qualname__)
+        return NotImplemented
+
+
+def _of_own_code(module: str, name: str) -> object:
+    """Return a class or function of a file of own code, which :func:`formalsynth.core.registry.load` has run."""
+    return operator.attrgetter(name)(sys.modules[module])
+
+
+def _as_text(predictor: Predictor) -> str:
+    """Return the predictor of a direct release as text.
+
+    Raises:
+        TypeError: it cannot be stored.
+    """
+    file = io.BytesIO()
+    try:
+        _Pickler(file).dump(predictor)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        remedy = "define its class at the top level of the file, without lambda functions"
+        raise TypeError(f"the predictor of a direct release cannot be stored ({error}): {remedy}") from error
+    return base64.b64encode(file.getvalue()).decode()
 
 
 def of_fit(fit: Fit) -> Fitted:
@@ -164,5 +198,5 @@ def _taken(file: Mapping[str, np.ndarray], k: int, head: str) -> Draws:
 
 
 def _given(values: np.ndarray) -> bool:
-    """Return True unless all values are NaN, as for a missing one."""
-    return values.dtype.kind != "f" or not np.isnan(values).all()
+    """Return True unless all values are NaN, as for a missing one; an array without values is not missing."""
+    return values.dtype.kind != "f" or values.size == 0 or not np.isnan(values).all()
