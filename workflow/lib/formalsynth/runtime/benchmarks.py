@@ -6,11 +6,15 @@ import contextlib
 import csv
 import functools
 import math
+import re
 import statistics
 from collections.abc import Iterable
 from pathlib import Path
 
 from formalsynth.runtime.logs import in_words
+
+BATCH = re.compile(r"seeds\d+-\d+")
+"""Name of a folder with a benchmark for each synthesizer of a batch."""
 
 
 def about(benchmarks: Iterable[Path], cores: int) -> str:
@@ -37,16 +41,18 @@ def job_seconds(benchmarks: Iterable[Path]) -> list[float | None]:
     """Estimate the seconds that each of some jobs will take; None if no job of its step was ever timed.
 
     Args:
-        benchmarks: for each job, its own file from an earlier run. If it is missing, the median of its folder is used,
-            which contains other batches of its scenario, and otherwise the median of all jobs of its step.
+        benchmarks: for each job, its own file from an earlier run. If it is missing, the median of the other batches of its
+            scenario, and of its synthesizer if it has one, is used, and otherwise the median of all jobs of its step.
     """
-    in_folder = functools.cache(lambda folder: _seconds(folder.glob("*.tsv")))
+    in_scenario = functools.cache(lambda folder, names: _seconds(folder.glob(names)))
     in_step = functools.cache(lambda folder: _seconds(folder.rglob("*.tsv")))
 
     def expected(benchmark: Path) -> float | None:
-        # <step>/<paper>/<scenario>/<batch>.tsv, or <step>/<name>.tsv
-        step = benchmark.parents[2] if len(benchmark.parts) > 3 else benchmark.parent
-        times = _seconds([benchmark]) or in_folder(benchmark.parent) or in_step(step)
+        # <step>/<paper>/<scenario>/<batch>.tsv, <step>/<paper>/<scenario>/<batch>/<synthesizer>.tsv, or <step>/<name>.tsv
+        of_synthesizer = BATCH.fullmatch(benchmark.parent.name)
+        scenario, names = (benchmark.parents[1], f"*/{benchmark.name}") if of_synthesizer else (benchmark.parent, "*.tsv")
+        step = scenario.parents[1] if len(benchmark.parts) > 3 else benchmark.parent
+        times = _seconds([benchmark]) or in_scenario(scenario, names) or in_step(step)
         return statistics.median(times) if times else None
 
     return [expected(benchmark) for benchmark in benchmarks]
