@@ -39,6 +39,12 @@ def test_the_tables_do_not_depend_on_the_batches(scenario, tmp_path):
         assert written(scenario, tmp_path, batches) == expected
 
 
+@pytest.mark.parametrize("id", ["True", "inf", "Infinity", "nan", "NA"])
+def test_an_id_that_looks_like_a_value_is_text(tmp_path, id):
+    write_table(tmp_path / "rows.csv", pd.DataFrame({"synthesizer": [id, id], "replicate": [0, 1]}))
+    assert joined([tmp_path / "rows.csv"])["synthesizer"].tolist() == [id, id]
+
+
 def test_whole_numbers_stay_whole_where_a_batch_has_no_rows(tmp_path):
     paths = [tmp_path / f"{k}.csv" for k in range(3)]
     for path, rows in zip(paths, ([], [1, 2], []), strict=True):

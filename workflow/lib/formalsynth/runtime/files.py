@@ -256,6 +256,8 @@ def _reading(path: str | Path) -> Iterator[None]:
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Read a table written by :func:`write_table`, or some of its columns, with exactly the numbers that were written.
 
+    Ids of synthesizers are text, even if all rows have an id such as ``True`` or ``inf``.
+
     Raises:
         OSError: the file is damaged, or cannot be read.
         MemoryError: there is not enough memory.
@@ -264,7 +266,8 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
 
     unbroken(path)
     with _reading(path):
-        return pd.read_csv(path, usecols=None if columns is None else list(columns), keep_default_na=False, na_values=[""])
+        asked = None if columns is None else list(columns)
+        return pd.read_csv(path, usecols=asked, dtype={"synthesizer": TEXT}, keep_default_na=False, na_values=[""])
 
 
 def write_table(path: str | Path, table: pd.DataFrame) -> None:
