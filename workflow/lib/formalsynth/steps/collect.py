@@ -31,11 +31,11 @@ def collect_scenario(
     Returns:
         The tables by name: ``replicates``, ``audit`` and those of the single sample.
     """
-    batches = [DataBatch.read(path) for path in data]
     audits = joined(audit) if audit else audit_table([])
-    rows = replicates_table(job, batches, [read_table(path) for path in replicates], audits)
+    # One batch at a time: together, the data of all replicates can exceed the memory.
+    rows = replicates_table(job, map(DataBatch.read, data), [read_table(path) for path in replicates], audits)
     parts = {name: [read_table(path) for path in sample[name]] for name in SAMPLE_TABLES}
-    return {"replicates": rows, AUDIT: audits} | sample_tables(job, batches[0], parts)
+    return {"replicates": rows, AUDIT: audits} | sample_tables(job, DataBatch.read(data[0]), parts)
 
 
 def joined(paths: Sequence[Path]) -> pd.DataFrame:

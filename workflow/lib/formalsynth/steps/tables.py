@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ SAMPLE_TABLES = ("records", "values", "sets", "draws")
 
 
 def replicates_table(
-    job: CollectJob, batches: Sequence[DataBatch], rows: Sequence[pd.DataFrame], audit: pd.DataFrame
+    job: CollectJob, batches: Iterable[DataBatch], rows: Sequence[pd.DataFrame], audit: pd.DataFrame
 ) -> pd.DataFrame:
     """Combine all rows of a scenario, sorted by replicate and then in the order of the design, with the confidential data first.
 
