@@ -149,6 +149,14 @@ def test_a_change_of_config_concerns_the_jobs_that_depend_on_it(read, change):
     assert changed(jobs_of(before, "simulation"), jobs_of(after, "simulation")) == expected
 
 
+def test_the_folder_of_data_files_is_no_reason_to_simulate_again(read):
+    """The checksums of its files are; the folder is a parameter that Snakemake does not compare."""
+    plans = [read("range", **RAN), read("range", **RAN | {"run.data_folder": "elsewhere"})]
+    before, after = (Jobs(plan, Path("config")).scenario("range", plan.papers["range"].of("simulation")[0].id) for plan in plans)
+    assert before.simulate_job("0000-0000") == after.simulate_job("0000-0000")
+    assert "files" in before.simulate_job("0000-0000")["job"]
+
+
 def test_what_is_shown_and_claimed_concerns_no_job(read, plan_of):
     for name in ("simulation", "contraction", "fatigue", "scaled"):
         assert changed(jobs_of(read("range"), name), jobs_of(plan_of("range"), name)) == set()

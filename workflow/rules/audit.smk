@@ -1,7 +1,7 @@
 # audit: the privacy loss of one record on the neighbours of the first data sets, where a scenario has `audit:`.
 rule audit:
     input:
-        planned(),
+        planned(audited=True),
         data=f"{BATCH}/data.npz",
         executable=lambda wildcards: scenario(wildcards).audit_program(),
         passed=lambda wildcards: ancient(scenario(wildcards).passed_checks()),

@@ -13,6 +13,7 @@ rule collect:
     output:
         audit="<results>/{paper}/{scenario}/audit.csv",
         draws="<results>/{paper}/{scenario}/draws.csv",
+        made_from="<results>/{paper}/{scenario}/made_from.txt",
         records="<results>/{paper}/{scenario}/records.csv",
         replicates="<results>/{paper}/{scenario}/replicates.csv",
         sets="<results>/{paper}/{scenario}/sets.csv",
@@ -29,6 +30,7 @@ rule collect:
         mem_mb=memory(1000),
         runtime=minutes(10),
     params:
+        made_from=lambda wildcards: scenario(wildcards).made_from,
         private=private_folders,
         step=lambda wildcards: scenario(wildcards).collect_job(),
     message:
@@ -43,6 +45,7 @@ rule collect_study:
         replicates=lambda wildcards: scenario(wildcards).files("replicates.csv", scenario(wildcards).batches),
     output:
         details="<results>/{paper}/{scenario}/details.csv",
+        made_from="<results>/{paper}/{scenario}/made_from.txt",
         replicates="<results>/{paper}/{scenario}/replicates.csv",
     log:
         "<logs>/collect_study/{paper}/{scenario}.log",
@@ -56,6 +59,8 @@ rule collect_study:
         mem_mb=memory(1000),
         runtime=minutes(10),
     params:
+        code=code_of("formalsynth.steps.collect"),
+        made_from=lambda wildcards: scenario(wildcards).made_from,
         private=private_folders,
     message:
         "Collecting {wildcards.paper} {wildcards.scenario}"

@@ -126,11 +126,11 @@ def minutes(first):
     return lambda wildcards, attempt: first * attempt
 
 
-def planned():
-    """Return an input function that returns no files, but ends the run if the plan has no such seeds or synthesizer."""
+def planned(audited=False):
+    """Return an input function that returns no files, but ends the run if the plan has no such seeds, synthesizer or audit."""
 
     def no_files(wildcards):
-        scenario(wildcards).check(wildcards.seeds, wildcards.get("synthesizer"))
+        scenario(wildcards).check(wildcards.seeds, wildcards.get("synthesizer"), audited)
         return []
 
     return no_files
@@ -159,6 +159,11 @@ def sample_of(name):
 def private_folders(wildcards):
     """Parameter function: return the folders of the paper that only their owner may read."""
     return paper(wildcards).private
+
+
+def data_folder(wildcards, input):
+    """Parameter function: return the folder of data files; not compared, because it has an argument called input."""
+    return scenario(wildcards).scenario.data_folder
 
 
 def origin_of(wildcards, input):

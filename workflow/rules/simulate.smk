@@ -19,6 +19,7 @@ rule simulate:
         mem_mb=memory(1000),
         runtime=minutes(20),
     params:
+        data_folder=data_folder,
         private=private_folders,
         step=lambda wildcards: scenario(wildcards).simulate_job(wildcards.seeds),
     message:

@@ -20,6 +20,7 @@ rule study:
         mem_mb=memory(2000),
         runtime=minutes(60),
     params:
+        data_folder=data_folder,
         private=private_folders,
         step=lambda wildcards: scenario(wildcards).study_job(wildcards.seeds),
     message:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from formalsynth.core.job import CollectJob
-from formalsynth.runtime.files import write_table
+from formalsynth.runtime.files import write_table, write_text
 from formalsynth.steps.begin import begin_step
 from formalsynth.steps.collect import collect_scenario
 from formalsynth.steps.tables import SAMPLE_TABLES
@@ -14,3 +14,4 @@ data, replicates, audited = ([Path(path) for path in snakemake.input[name]] for 
 sample = {name: [Path(path) for path in snakemake.input[name]] for name in SAMPLE_TABLES}
 for name, table in collect_scenario(job, data, replicates, audited, sample).items():
     write_table(snakemake.output[name], table)
+write_text(snakemake.output.made_from, f"{snakemake.params.made_from}\n")

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from formalsynth.runtime.files import write_table
+from formalsynth.runtime.files import write_table, write_text
 from formalsynth.runtime.jobs import begin
 from formalsynth.steps.collect import joined
 
 begin(snakemake)
 
-for name, path in snakemake.output.items():
-    write_table(path, joined([Path(batch) for batch in snakemake.input[name]]))
+for name, batches in snakemake.input.items():
+    write_table(snakemake.output[name], joined([Path(batch) for batch in batches]))
+write_text(snakemake.output.made_from, f"{snakemake.params.made_from}\n")

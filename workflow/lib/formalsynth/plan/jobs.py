@@ -7,6 +7,7 @@ marks for its own report, stays in ``workflow/rules``.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 import shlex
@@ -76,6 +77,28 @@ class ScenarioJobs:
     def replicates(self) -> str:
         """Path of the collected table of its replicates."""
         return f"{self.folder}/replicates.csv"
+
+    @property
+    def record(self) -> str:
+        """Path of the digest of everything that its collected tables were made from."""
+        return f"{self.folder}/made_from.txt"
+
+    @functools.cached_property
+    def made_from(self) -> str:
+        """Digest of the parameters of all jobs that its tables come from, which does not depend on the batches or on places."""
+        every, sampler = batch_id(0, self.scenario.replicates - 1), self.run.plan.config.sampler
+        if self.scenario.study:
+            steps = [self.study_job(every)]
+        else:
+            audit = self.scenario.audit_job(every, sampler)
+            steps = [self.simulate_job(every), self.fit_jobs, self.measure_jobs, self.collect_job()]
+            steps += [with_code("audit", audit)] if audit else []
+        return hashlib.sha256(json.dumps(_without_modules(steps), sort_keys=True).encode()).hexdigest()
+
+    def is_made(self) -> bool:
+        """Return True if its collected tables were made with these settings by this code."""
+        path = Path(self.record)
+        return path.is_file() and path.read_text(encoding="utf-8").strip() == self.made_from
 
     def files(self, name: str, batches: Iterable[str]) -> list[str]:
         """Return the path of the file with this name in some batches."""
@@ -176,8 +199,13 @@ class ScenarioJobs:
         """Return the parameters of the job that runs a batch of a study."""
         return with_code("study", self.scenario.study_job(batch))
 
-    def check(self, batch: str, id: str | None = None) -> None:
+    def check(self, batch: str, id: str | None = None, audited: bool = False) -> None:
         """Check that the plan has the replicates of a batch and, if given, a synthesizer; batches of any size may be requested.
+
+        Args:
+            batch: the batch.
+            id: id of the synthesizer.
+            audited: True if one of its data sets has to be audited.
 
         Raises:
             SystemExit: it does not.
@@ -188,11 +216,25 @@ class ScenarioJobs:
             refuse(f"no seeds {batch} of {name}; allowed: a part of {whole}, such as {batch_id(0, 0)}")
         if id is not None and id not in self.scenario.synthesizers:
             refuse(f"no synthesizer {id} of {name}; there are: {', '.join(self.scenario.synthesizers)}")
+        if audited and self.scenario.audit_job(batch, self.run.plan.config.sampler) is None:
+            refuse(f"no audit in seeds {batch} of {name}; audited seeds: {', '.join(self.audited) or 'none'}")
+
+
+PLACE = "data_folder"
+"""Field of a job's input that changes no result; its files' checksums are another field."""
 
 
 def with_code(step: str, job: Job) -> dict[str, Any]:
-    """Return the parameters of a step's job: its input, and the digest of the code that decides, together, whether it reruns."""
-    return {"job": dict(job.plain()), "code": code_of(f"formalsynth.steps.{step}", *job.modules)}
+    """Return the parameters of a step's job: its input without places, and the digest of the code, which decide if it reruns."""
+    given = {key: value for key, value in job.plain().items() if key != PLACE}
+    return {"job": given, "code": code_of(f"formalsynth.steps.{step}", *job.modules)}
+
+
+def _without_modules(value: Any) -> Any:
+    """Leave out the names of modules, which for own code are places; the code itself is in a digest."""
+    if isinstance(value, dict):
+        return {key: _without_modules(inner) for key, inner in value.items() if key != "modules"}
+    return [_without_modules(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -339,12 +381,9 @@ class PaperJobs:
         return [*self.figures(), *tables, *(scenario.replicates for scenario in self.scenarios.values()), *self.ledger]
 
     def is_made(self) -> bool:
-        """Return True if all files of its results exist, and its captions name its present config files."""
-        files = [Path(path) for path in (*self.targets(), *self.tables())]
-        if not all(path.is_file() and path.stat().st_size for path in files):
-            return False
-        config = self.origin({})["config"]
-        return all(config in path.read_text(encoding="utf-8") for path in files if path.suffix == ".txt")
+        """Return True if all files of its results exist, and were made with these settings by this code."""
+        made = all(Path(path).is_file() and Path(path).stat().st_size for path in (*self.targets(), *self.tables()))
+        return made and all(scenario.is_made() for scenario in self.scenarios.values())
 
 
 def maker(module: str) -> str:

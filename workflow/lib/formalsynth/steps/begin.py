@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import AuditJob, FitJob, Job, MeasureJob
 from formalsynth.core.registry import load
+from formalsynth.runtime.files import unbroken
 from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.generate import generate
@@ -21,12 +22,14 @@ def begin_step(job: Any, kind: type[Input]) -> Input:
     """Start a job, import the modules that its input names, and return the input.
 
     Args:
-        job: Snakemake's description of the job; ``params.step["job"]`` is the input as plain data.
+        job: Snakemake's description of the job; ``params.step["job"]`` is the input as plain data, without the folder of data
+            files, which is a parameter of its own.
         kind: type of the input.
     """
     begin(job)
     own_temporary_folder()
-    given = kind.of(job.params.step["job"])
+    folder = {"data_folder": job.params.data_folder} if "data_folder" in kind.model_fields else {}
+    given = kind.of({**job.params.step["job"], **folder})
     load(given.modules)
     return given
 
@@ -37,8 +40,11 @@ def program_of(job: FitJob | MeasureJob | AuditJob, paths: Sequence[str]) -> Pat
     Args:
         job: the input.
         paths: the compiled program, or nothing.
+
+    Raises:
+        OSError: the program is damaged.
     """
-    executable = next(map(Path, paths), None)
+    executable = next(map(unbroken, paths), None)
     if executable is not None and (own := program(FAMILIES[job.family])):
         own.bind(functools.partial(generate, executable), job.priors)
     return executable
