@@ -94,8 +94,8 @@ def scenario(tmp_path, monkeypatch, seen):
 @pytest.fixture
 def run(scenario):
     """The chain by the way of the run: each synthesizer by a step of its own, from the results of its parents."""
+    importlib.import_module("formalsynth.steps.exact_draws")  # otherwise the first fit registers it, and the trial forgets it
     with POSTERIORS.trial():
-        importlib.import_module("formalsynth.steps.exact_draws")  # otherwise the first fit registers it
         POSTERIORS.forget(POSTERIORS.module(EXACT))
         POSTERIORS.add(EXACT, Given, __name__)
         return run_batch(scenario, [0])
