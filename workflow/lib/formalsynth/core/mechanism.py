@@ -70,7 +70,7 @@ class Parent:
 
 @dataclass
 class FitCache:
-    """Cache of costly results of the fit step for the measure step."""
+    """Cache of costly results of a mechanism, for its next call on the same data, as in a search."""
 
     outside_share: Array | None = None
     """(n,) lambda: probability that a predicted value is outside the record's sensitive range."""
@@ -80,8 +80,6 @@ class FitCache:
     """Value of the searched parameter."""
     search_steps: int | None = None
     """Number of refits of the search."""
-    fit_p: float | None = None
-    """P value of the test of fit to noisy tables."""
     noisy: Array | None = None
     """(cells,) noisy counts that the first stage of a mechanism has published."""
 

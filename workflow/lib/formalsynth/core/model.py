@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
@@ -46,11 +46,9 @@ class Model(BaseModel):
 
 
 class JobInput(BaseModel):
-    """Immutable input of a job, passed as plain data; its digest decides whether the job reruns."""
+    """Immutable input of a job, passed as plain data, which decide whether the job reruns."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    WITHOUT: ClassVar[frozenset[str]] = frozenset()
-    """Fields that concern the location of files, not results: :meth:`digest` leaves them out."""
 
     def plain(self) -> Plain:
         """Return plain data, for passing to a job."""
@@ -63,7 +61,7 @@ class JobInput(BaseModel):
 
     def digest(self) -> str:
         """Sha256 of the input as JSON with sorted keys."""
-        return hashlib.sha256(json.dumps(self.model_dump(exclude=set(self.WITHOUT)), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self.model_dump(), sort_keys=True).encode()).hexdigest()
 
 
 def pattern(name: str) -> str:

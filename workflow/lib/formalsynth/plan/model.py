@@ -89,7 +89,7 @@ class RunConfig(Model):
     root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
     batch_size: WholeNumber = Field(
         100,
-        description="Replicates per job; does not affect the results. If given on the command line, it applies to all scenarios.",
+        description="Replicates per batch; does not affect results. If given on the command line, it applies to all scenarios.",
     )
     batches_max: int = Field(
         20,
@@ -332,7 +332,7 @@ class ScenarioConfig(Model):
     place: str = Field("", description="Its place in the paper; if left out, its name.")
     label: str = Field("", description="Title of its frame in figures that have a frame for each scenario.")
     synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
-    batch_size: WholeNumber | None = Field(None, description="Replicates per job; if left out, the run's batch_size.")
+    batch_size: WholeNumber | None = Field(None, description="Replicates per batch; if left out, the run's batch_size.")
 
 
 class FittedScenario(ScenarioConfig):

@@ -73,7 +73,7 @@ class Scenario:
     """Sample size in config, before the scale shrinks it."""
     replicates: int
     batch_size: int
-    """Replicates that one job handles."""
+    """Replicates of a batch."""
     synthetic_sets: int
     centre_sets: int
     coefficient: bool

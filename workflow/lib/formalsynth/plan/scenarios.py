@@ -68,12 +68,12 @@ class _Entry(Section):
 
     @property
     def configured_size(self) -> int:
-        """Configured number of replicates per job: from the command line, else the scenario, else the run."""
+        """Configured number of replicates per batch: from the command line, else the scenario, else the run."""
         return self.run.batch_size if self.run.overrides_batch_size else self.config.batch_size or self.run.batch_size
 
     @property
     def batch_size(self) -> int:
-        """Replicates per job: as configured, or more if there would be too many batches; the command line's number is kept."""
+        """Replicates per batch: as configured, or more if there would be too many batches; the command line's number is kept."""
         enlarged = 0 if self.run.overrides_batch_size else math.ceil(self.replicates / self.run.batches_max)
         return max(self.configured_size, enlarged)
 

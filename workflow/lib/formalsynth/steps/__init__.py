@@ -1,1 +1,1 @@
-"""The steps up to the collected tables: simulate, fit and measure, which run executes for a batch; study; collect."""
+"""The steps up to the collected tables: simulate, fit, measure, audit, study and collect."""
