@@ -116,7 +116,7 @@ def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(
     assert f"formalsynth: scale {SCALE}, papers range" in run.stdout
     submitted = (fake_slurm / "submitted").read_text().splitlines()
     assert len(submitted) == 1
-    assert "--job-name=GROUP --output=logs/cluster/%x-%j.log --cpus-per-task=1 --mem=1500 --time=" in submitted[0]
+    assert "--job-name=GROUP --output=logs/cluster/%x-%j.log --cpus-per-task=1 --mem=1000 --time=" in submitted[0]
     assert (fake_slurm / "1").read_text() == "COMPLETED\n"
     assert content(folder / rows) == content(finished / rows)
 
@@ -149,7 +149,7 @@ def test_a_failed_job_gets_more_memory_and_then_ends_the_run(profile, slurm, fol
     run = submit(snakemake, repository, slurm, folder, profile, "--retries", 1, "--", batch)
     assert run.returncode == 1, run.stdout[-5000:]
     assert run.stdout.count("Trying to restart job") == 1
-    assert jobs(slurm, "%T %m")[before:] == ["FAILED 1500M", "FAILED 3000M"]
+    assert jobs(slurm, "%T %m")[before:] == ["FAILED 1000M", "FAILED 2000M"]
 
 
 def status(repository, environment, job):

@@ -19,8 +19,9 @@ rule fit:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=memory(1500),
-        runtime=minutes(240),
+        # A group requests the sum of the memory of the fits that can run at the same time, and of the time of those that cannot.
+        mem_mb=memory(600),
+        runtime=minutes(60),
     params:
         private=private_folders,
         step=lambda wildcards: scenario(wildcards).fit_jobs[wildcards.synthesizer],

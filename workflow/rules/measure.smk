@@ -21,8 +21,8 @@ rule measure:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=memory(1500),
-        runtime=minutes(60),
+        mem_mb=memory(600),
+        runtime=minutes(30),
     params:
         private=private_folders,
         step=lambda wildcards: scenario(wildcards).measure_jobs[wildcards.synthesizer],

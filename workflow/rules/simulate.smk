@@ -17,7 +17,7 @@ rule simulate:
     threads: 1
     resources:
         mem_mb=memory(1000),
-        runtime=minutes(20),
+        runtime=minutes(10),
     params:
         data_folder=data_folder,
         private=private_folders,
