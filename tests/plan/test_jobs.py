@@ -14,10 +14,12 @@ from formalsynth.core import data_files
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FitJob, Simulated
 from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.registry import PACKAGE
 from formalsynth.core.study import STUDIES
-from formalsynth.plan.jobs import Jobs
+from formalsynth.plan.jobs import Jobs, code_of
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.paper import figure_file
+from formalsynth.runtime import sources
 
 PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 PLAIN = (str, int, float, bool, type(None))
@@ -500,3 +502,37 @@ def test_a_trial_depends_on_the_code_of_its_parts_and_of_the_contract(run):
         assert {"formalsynth.contract.parts", FAMILIES.module(jobs.scenario.family)} <= set(modules)
         assert {MECHANISMS.module(name) for name, _ in jobs.tried_mechanisms()} <= set(modules)
         assert len(jobs.trial_job()["replicates"]) == 1
+
+
+EDITS = {
+    "mechanisms/ranges.py": {"fit averaged_0.4_1.8"},
+    "mechanisms/lipschitz.py": {"fit Weighted"},
+    "families/linear.py": {"fit Weighted", "fit averaged_0.4_1.8", "measure Weighted", "collect"},
+    "families/beta.py": set(),
+    "steps/measure.py": {"measure Weighted"},
+    "steps/audit.py": set(),
+    "audit/losses.py": set(),
+    "data/populations/lognormal.py": {"simulate"},
+    "core/utility.py": {"measure Weighted", "collect"},
+    "stan/sample.py": {"fit Weighted", "fit averaged_0.4_1.8"},
+}
+"""An edited file, and the jobs that run again because of it; those that read their output follow."""
+
+
+def codes_of(run):
+    """Digests of the code of some jobs of a scenario."""
+    jobs = run.scenario("range", "simulation_n200")
+    params = {"simulate": jobs.simulate_job("0000-0001"), "measure Weighted": jobs.measure_jobs["Weighted"]}
+    params |= {f"fit {id}": jobs.fit_jobs[id] for id in ("Weighted", "averaged_0.4_1.8")} | {"collect": jobs.collect_job()}
+    return {name: given["code"] for name, given in params.items()}
+
+
+@pytest.mark.parametrize("edited", EDITS)
+def test_an_edit_reruns_the_steps_that_import_it(run, monkeypatch, edited):
+    assert (PACKAGE / edited).is_file()
+    before, digest = codes_of(Jobs(run.plan, run.config)), sources._digest
+    monkeypatch.setattr(sources, "_digest", lambda path: "edited" if path == PACKAGE / edited else digest(path))
+    code_of.cache_clear()
+    after = codes_of(Jobs(run.plan, run.config))
+    code_of.cache_clear()
+    assert {name for name in before if before[name] != after[name]} == EDITS[edited]

@@ -51,3 +51,10 @@ def test_whole_numbers_stay_whole_where_a_batch_has_no_rows(tmp_path):
         write_table(path, pd.DataFrame({"synthesizer": ["a"] * len(rows), "record": rows}))
     assert joined(paths).to_csv(index=False) == "synthesizer,record\na,1\na,2\n"
     assert list(joined(paths[:1])) == ["synthesizer", "record"]
+
+
+def test_numbers_are_written_alike_where_one_batch_has_whole_ones_alone(tmp_path):
+    paths = [tmp_path / f"{k}.csv" for k in range(2)]
+    for path, values in zip(paths, ([1, 2], [3.0, None]), strict=True):
+        write_table(path, pd.DataFrame({"value": values}))
+    assert joined(paths).to_csv(index=False) == 'value\n1.0\n2.0\n3.0\n""\n'
