@@ -374,9 +374,9 @@ DAMAGES = [
     (SIMULATION / "replicates.csv", FIGURES / "fig02.csv"),
     (SIMULATION / "records.csv", FIGURES / "fig01.csv"),
     (Path("results", SCALE, "range", "claims.csv"), Path("results", SCALE, "claims.csv")),
-    (STUDY / "seeds0000-0001" / "details.csv", STUDY / "details.csv"),
+    (STUDY / "seeds0000-0000" / "details.csv", STUDY / "details.csv"),
     (STUDY / "details.csv", Path("figures", SCALE, "zcdp", "fig02.csv")),
-    (PROGRAM, BATCH / "Unweighted" / "fit.npz"),
+    (PROGRAM, Path("results", SCALE, "checks", "range", "simulation_n200.checked")),
     (Path(".cmdstan", "cmdstan.json"), PROGRAM),
 ]
 """A file, and one that is made from it."""

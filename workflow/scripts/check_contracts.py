@@ -1,12 +1,11 @@
 """Check the family of a scenario, and mechanisms that it is the first to use, against their contracts."""
 
 import sys
-from pathlib import Path
 
 from formalsynth.contract.parts import broken_parts
 from formalsynth.core.job import SimulateJob
 from formalsynth.core.registry import load
-from formalsynth.runtime.files import write_text
+from formalsynth.runtime.files import unbroken, write_text
 from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.steps.simulate import simulate_batch
@@ -17,7 +16,7 @@ own_temporary_folder()
 given = snakemake.params
 load(given.modules)
 records = simulate_batch(SimulateJob.of(given.job)).records(0)
-problems = broken_parts(given.family, records, Path(snakemake.input.executable), dict(given.priors), given.uses)
+problems = broken_parts(given.family, records, unbroken(snakemake.input.executable), dict(given.priors), given.uses)
 if problems:
     sys.exit("\n".join(problems))
 write_text(snakemake.output.passed, f"{' '.join([given.family, *(name for name, _ in given.uses)])}: contracts met\n")
