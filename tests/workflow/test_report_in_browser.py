@@ -321,7 +321,6 @@ QUESTIONS = {
     "fatigue median": "range-fatigue-data",
     "German credit AUROC": "reps-german-non-private",
     "zCDP conversion": "zcdp-conversion-bounds",
-    "Weighted-e exceeds": "censor-weighted-e-exceeds",
     "figure 21 censor": "papers/censor.html#figure-21",
     "break even": "errata.html#E2",
     "does reweighting help the mean": "reweight-gain-mean",
@@ -332,6 +331,7 @@ QUESTIONS = {
 }
 """Questions of readers, each with the page or claim that has to be among the first three hits."""
 FRESH = {
+    "Weighted-e exceeds": ("censor-weighted-e-exceeds", "censor-weighted-e-exceeds-4", "censor-weighted-e-exceeds-5"),
     "do Lipschitz bounds converge as the sample size increases": (
         "range-shrinks-weighted",
         "range-contraction-weighted",
@@ -348,6 +348,7 @@ FRESH = {
     "how many records are censored at epsilon 3": (
         "censor-uw-counts-range-3",
         "censor-w-counts-range-3",
+        "censor-counts-one-set",
         "papers/censor.html#table-1",
     ),
     "Table 2 of censor": ("papers/censor.html#table-2",),
