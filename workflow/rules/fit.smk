@@ -21,6 +21,7 @@ rule fit:
     resources:
         # A group requests the sum of the memory of the fits that can run at the same time, and of the time of those that cannot.
         mem_mb=memory(600),
+        steps_of_batch=1,
         runtime=minutes(60),
     params:
         private=private_folders,

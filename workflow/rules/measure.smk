@@ -22,6 +22,7 @@ rule measure:
     threads: 1
     resources:
         mem_mb=memory(600),
+        steps_of_batch=1,
         runtime=minutes(30),
     params:
         private=private_folders,
