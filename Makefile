@@ -44,7 +44,7 @@ first: setup ## a first figure: range-restricted bounds of 100 data sets (half a
 	@echo "The figure: $(HERE)/$(FIRST)"
 
 setup: $(COMPLETE) ## install the Python packages and CmdStan, once; later only a check of a second
-	@$(BIN)/python -m formalsynth.runtime.locked || { \
+	@$(BIN)/python -m formalsynth.jobs.locked || { \
 	  echo "These were installed after set-up, so set-up starts again."; rm $(COMPLETE); make --no-print-directory $(COMPLETE); }
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
 	@# Loops are compiled in the background, for machines that share the cache but have no compiler.

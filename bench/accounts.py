@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from formalsynth.runtime.logs import ACCOUNT
+from formalsynth.jobs.logs import ACCOUNT
 from page import table, write_table
 
 SECONDS = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")

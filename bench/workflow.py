@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from copied import copied
-from formalsynth.runtime.logs import ACCOUNT
+from formalsynth.jobs.logs import ACCOUNT
 
 SCENARIO = "results/paper/range/simulation_n2000"
 PAPERS = ("range",)

@@ -7,7 +7,7 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, is_own, load
 from formalsynth.core.streams import number_of
-from formalsynth.runtime.sources import code_digest, source_of, sources
+from formalsynth.jobs.sources import code_digest, source_of, sources
 
 CODE = '''
 import numpy as np

@@ -16,10 +16,10 @@ from formalsynth.core.job import FitJob, Simulated
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.registry import PACKAGE
 from formalsynth.core.study import STUDIES
+from formalsynth.jobs import sources
 from formalsynth.plan.jobs import Jobs, code_of
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.paper import figure_file
-from formalsynth.runtime import sources
 
 PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 PLAIN = (str, int, float, bool, type(None))

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.core.rows import replicate_table
+from formalsynth.jobs.commit import commit
 from formalsynth.report.glossary import DIAGNOSTICS
 from formalsynth.report.provenance import (
     PACKAGES,
@@ -19,7 +20,6 @@ from formalsynth.report.provenance import (
     sampling,
     versions,
 )
-from formalsynth.runtime.commit import commit
 from formalsynth.runtime.files import write_table
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"

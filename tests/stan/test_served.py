@@ -463,7 +463,7 @@ cat > /dev/null
 ACCOUNTED = """
 import os, sys
 from pathlib import Path
-from formalsynth.runtime.logs import log_to
+from formalsynth.jobs.logs import log_to
 from formalsynth.stan import served
 
 log_to(sys.argv[2])

@@ -13,12 +13,12 @@ from warm import WarmPython
 PREPARED = """
 import atexit, os, pkgutil, sys
 import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
-import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.runtime.benchmarks
-import formalsynth.runtime.jobs, formalsynth.runtime.locked, formalsynth.stan.main
+import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.jobs.benchmarks
+import formalsynth.jobs.begin, formalsynth.jobs.locked, formalsynth.stan.main
 from pathlib import Path
 from formalsynth.plan.model import find_all
-from formalsynth.runtime import job_server
-from formalsynth.runtime.sources import code_digest, sources
+from formalsynth.jobs import job_server
+from formalsynth.jobs.sources import code_digest, sources
 find_all()
 snakemake.cli.get_argument_parser()  # imports its plugins
 config = Path({config!r})

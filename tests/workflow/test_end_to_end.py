@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.core.model import DATA
+from formalsynth.jobs.commit import commit
 from formalsynth.plan.load import read_plan
-from formalsynth.runtime.commit import commit
 from html_pages import assert_links_resolve, pages
 from runs import (
     FIGURES,

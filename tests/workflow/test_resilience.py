@@ -361,7 +361,7 @@ def server_of(run):
     """Process from which a run forks its jobs, if it has started."""
     with contextlib.suppress(ProcessLookupError):
         for pid, arguments in commands():
-            if b"formalsynth.runtime.job_server" in arguments and os.getpgid(pid) == run.pid:
+            if b"formalsynth.jobs.job_server" in arguments and os.getpgid(pid) == run.pid:
                 return pid
     return None
 

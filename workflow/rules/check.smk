@@ -17,7 +17,7 @@ LACKING = "The package cannot be loaded ({}): is memory limited (ulimit -v), or 
 MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
 
 try:
-    from formalsynth.runtime.jobs import add_to_python_path
+    from formalsynth.jobs.begin import add_to_python_path
 
     add_to_python_path(LIBRARY)
     from formalsynth.plan.jobs import Jobs, code_of, join_names
@@ -27,12 +27,12 @@ try:
     from formalsynth.plan.yaml_file import load_yaml
     from formalsynth.report.closing import closing
     from formalsynth.report.describe import describe
-    from formalsynth.runtime.benchmarks import about
+    from formalsynth.jobs.benchmarks import about
     from formalsynth.runtime.files import check_filled, check_folder
-    from formalsynth.runtime.locked import other_versions
+    from formalsynth.jobs.locked import other_versions
     from formalsynth.runtime.private import private_folder
-    from formalsynth.runtime.slurm import NoStatusError, check_status, watch_status
-    from formalsynth.runtime.sources import code_digest
+    from formalsynth.jobs.slurm import NoStatusError, check_status, watch_status
+    from formalsynth.jobs.sources import code_digest
     from formalsynth.stan.main import SOURCE as MAIN
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))

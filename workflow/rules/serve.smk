@@ -5,7 +5,7 @@ import subprocess
 from snakemake.benchmark import benchmarked
 from snakemake.script import PythonScript
 
-from formalsynth.runtime import job_server
+from formalsynth.jobs import job_server
 
 IMPORTED = (
     "snakemake.script",

@@ -5,8 +5,8 @@ import sys
 from formalsynth.contract.parts import broken_parts
 from formalsynth.core.job import SimulateJob
 from formalsynth.core.registry import load
+from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import unbroken, write_text
-from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.steps.simulate import simulate_batch
 

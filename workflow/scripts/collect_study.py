@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import write_table, write_text
-from formalsynth.runtime.jobs import begin
 from formalsynth.steps.collect import joined
 
 begin(snakemake)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import sealed
-from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.toolchain import read_record

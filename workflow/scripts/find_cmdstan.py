@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from formalsynth.runtime.jobs import begin
+from formalsynth.jobs.begin import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.install import ensure, log_steps
 

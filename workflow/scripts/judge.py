@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from formalsynth.core.registry import load
+from formalsynth.jobs.begin import begin
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.judge import ledger
 from formalsynth.ledger.thresholds import Thresholds
 from formalsynth.runtime.files import read_table, write_table
-from formalsynth.runtime.jobs import begin
 
 begin(snakemake)
 load(snakemake.params.modules)

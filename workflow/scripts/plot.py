@@ -4,8 +4,8 @@ from pathlib import Path
 
 from formalsynth.core.registry import load
 from formalsynth.displays.display import FigureDisplay
+from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import read_table, write_table
-from formalsynth.runtime.jobs import begin
 from formalsynth.show.captions import caption, failures, not_drawn, write_caption
 from formalsynth.show.draw import draw_figure
 from formalsynth.show.origin import Origin

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 from formalsynth.core.registry import load
+from formalsynth.jobs.begin import begin
+from formalsynth.jobs.commit import commit
+from formalsynth.jobs.sources import code_digest
 from formalsynth.report.contents import Files
 from formalsynth.report.info import RunInfo
 from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import costs, losses, read_rows, sampling, versions
-from formalsynth.runtime.commit import commit
-from formalsynth.runtime.jobs import begin
-from formalsynth.runtime.sources import code_digest
 
 begin(snakemake)
 if code_digest(snakemake.input.config) != snakemake.params.config:

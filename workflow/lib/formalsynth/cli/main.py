@@ -18,9 +18,9 @@ from formalsynth.core.registry import DuplicateError
 from formalsynth.core.text import DataError, Sentence, visible
 from formalsynth.custodian.schema import SCHEMA
 from formalsynth.runtime.files import is_file
-from formalsynth.runtime.logs import drop
 from formalsynth.runtime.private import forbid_core_dumps
 from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.runtime.terminal import drop
 
 Command = Callable[[argparse.Namespace], int]
 STUDIES, RELEASES = Path("studies"), Path("release")

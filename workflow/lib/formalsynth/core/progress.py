@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from formalsynth.runtime.logs import drop, in_words
+from formalsynth.runtime.terminal import drop, in_words
 
 SELDOM = 10.0
 """Smallest number of seconds between two lines of one task."""

@@ -27,13 +27,13 @@ from formalsynth.core.words import GUARANTEES, METRICS
 from formalsynth.displays.display import DRAWINGS, FOR_PRINT, Display, FigureDisplay
 from formalsynth.displays.figure import FIGURES, Figure
 from formalsynth.displays.table import TABLES
+from formalsynth.jobs.commit import commit
+from formalsynth.jobs.sources import code_digest, source_of, sources
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.audits import EXACT
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario, batch_id
-from formalsynth.runtime.commit import commit
-from formalsynth.runtime.sources import code_digest, source_of, sources
 
 TABLE_KINDS = ("csv", "txt")
 """Extensions of a table's files: the table and its caption."""

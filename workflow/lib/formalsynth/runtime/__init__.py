@@ -1,1 +1,1 @@
-"""Access to the machine that the package runs on: files, scratch folders, locks, logs, and the source files of a job."""
+"""Access to the machine that the package runs on: files, scratch folders, the user's cache, and the compiler."""

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import AuditJob, FitJob, Job, MeasureJob
 from formalsynth.core.registry import load
+from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import unbroken
-from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.generate import generate
 

@@ -10,8 +10,8 @@ import threading
 import time
 
 import pytest
-from formalsynth.runtime import job_server
-from formalsynth.runtime.job_server import JobServer, ServerLostError, environment_of_job
+from formalsynth.jobs import job_server
+from formalsynth.jobs.job_server import JobServer, ServerLostError, environment_of_job
 from processes import is_alive
 
 DESCRIBE = """
@@ -31,7 +31,7 @@ DESCRIBE = """
 """
 OWNER = """
 import sys
-from formalsynth.runtime.job_server import JobServer, environment_of_job
+from formalsynth.jobs.job_server import JobServer, environment_of_job
 server = JobServer([sys.executable], [])
 with server.job(sys.argv[1], environment_of_job(None)) as job:
     print(job.pid, server._process.pid, flush=True)

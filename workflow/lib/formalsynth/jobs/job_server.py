@@ -31,7 +31,7 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from formalsynth.runtime.sources import look_again, read_loaded_modules
+from formalsynth.jobs.sources import look_again, read_loaded_modules
 
 FEW_JOBS = 3
 """Largest number of jobs that do not repay the start of the server."""

@@ -5,12 +5,12 @@ import subprocess
 import sys
 
 import pytest
-from formalsynth.runtime.jobs import add_to_python_path
+from formalsynth.jobs.begin import add_to_python_path
 
 JOB = """
 import sys
 from types import SimpleNamespace
-from formalsynth.runtime.jobs import begin
+from formalsynth.jobs.begin import begin
 
 begin(SimpleNamespace(params={"private": sys.argv[1:]}, log=["job.log"]))
 print("begun")

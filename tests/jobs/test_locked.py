@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 import pytest
-from formalsynth.runtime.locked import other_versions
+from formalsynth.jobs.locked import other_versions
 
 HASH = "--hash=sha256:" + 64 * "0"
 

@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from formalsynth.runtime.slurm import NoStatusError, check_status, watch_status
+from formalsynth.jobs.slurm import NoStatusError, check_status, watch_status
 
 
 @pytest.fixture

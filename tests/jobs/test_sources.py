@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from formalsynth.runtime import sources as room
-from formalsynth.runtime.sources import PACKAGE, code_digest, sources
+from formalsynth.jobs import sources as room
+from formalsynth.jobs.sources import PACKAGE, code_digest, sources
 from warm import WarmPython
 
 JOBS = {

@@ -1,7 +1,7 @@
 """Expected time of a run, from the times of earlier jobs."""
 
 import pytest
-from formalsynth.runtime.benchmarks import about, job_seconds
+from formalsynth.jobs.benchmarks import about, job_seconds
 
 
 def seconds(benchmark):

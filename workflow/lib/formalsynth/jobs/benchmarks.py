@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Iterable
 from pathlib import Path
 
-from formalsynth.runtime.logs import in_words
+from formalsynth.runtime.terminal import in_words
 
 BATCH = re.compile(r"seeds\d+-\d+")
 """Name of a folder with a benchmark for each synthesizer of a batch."""

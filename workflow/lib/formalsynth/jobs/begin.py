@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from formalsynth.runtime.logs import log_to
+from formalsynth.jobs.logs import log_to
 from formalsynth.runtime.private import keep_to_owner
 
 

@@ -8,14 +8,14 @@ import sys
 import time
 
 import pytest
-from formalsynth.runtime import locks
-from formalsynth.runtime.locks import StillAtWork, drop_stale_locks
+from formalsynth.jobs import locks
+from formalsynth.jobs.locks import StillAtWork, drop_stale_locks
 from processes import is_stopped
 
 RUN = """
 import sys
 from pathlib import Path
-from formalsynth.runtime.locks import drop_stale_locks
+from formalsynth.jobs.locks import drop_stale_locks
 folder = Path(sys.argv[1])
 print(len(drop_stale_locks(folder)), flush=True)
 (folder / "locks").mkdir(exist_ok=True)
@@ -120,7 +120,7 @@ def test_a_full_disk_is_reported_before_anything_starts(small_disk):
 LEADER = """
 import subprocess, sys
 from pathlib import Path
-from formalsynth.runtime.locks import drop_stale_locks, hold_parent_lock
+from formalsynth.jobs.locks import drop_stale_locks, hold_parent_lock
 folder = Path(sys.argv[1])
 drop_stale_locks(folder)
 (folder / "locks").mkdir()
@@ -132,7 +132,7 @@ JOB = """
 import os, sys, time
 from pathlib import Path
 from formalsynth.runtime.files import write_text
-from formalsynth.runtime.logs import log_to
+from formalsynth.jobs.logs import log_to
 log, result, go = map(Path, sys.argv[1:])
 log_to(log)
 print(os.getpid(), flush=True)

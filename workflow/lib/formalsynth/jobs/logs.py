@@ -11,9 +11,9 @@ import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import TextIO
 
-from formalsynth.runtime.locks import exit_with_parent
+from formalsynth.jobs.locks import exit_with_parent
+from formalsynth.runtime.terminal import drop
 
 ACCOUNT = "processor seconds:"
 """Start of the last line in a finished job's log."""
@@ -49,11 +49,6 @@ def log_to(path: str | Path) -> None:
     atexit.register(gc.freeze)
 
 
-def drop(stream: TextIO) -> None:
-    """Redirect a stream that can no longer be written to the null device: Python's last flush would exit with status 120."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
 def _account(start: float) -> None:
     job, programs = _seconds(resource.RUSAGE_SELF) - start, _seconds(resource.RUSAGE_CHILDREN)
     try:
@@ -73,10 +68,3 @@ def _report(log: str | Path, former: int, kind: type[BaseException], error: Base
         os.write(2, ("".join(traceback.format_exception(kind, error, trace)) + remedy).encode())
     except OSError as problem:
         os.write(former, f"{error}\n{log} could not be written either: {problem.strerror}\n".encode())
-
-
-def in_words(seconds: float) -> str:
-    """Return a duration in the unit that suits it."""
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

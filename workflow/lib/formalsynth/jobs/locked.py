@@ -1,6 +1,6 @@
 """Comparison of the installed packages with the lock file: a different version may give different numbers.
 
-``python -m formalsynth.runtime.locked`` checks only an environment that ``make`` made: users who install packages themselves
+``python -m formalsynth.jobs.locked`` checks only an environment that ``make`` made: users who install packages themselves
 have chosen their versions. The report lists the versions in any case.
 """
 
