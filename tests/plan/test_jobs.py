@@ -389,17 +389,6 @@ def test_the_pdf_of_a_figure_is_made_on_request_alone(run):
     assert sorted(run.pdfs()) == sorted(f"{path}.pdf" for path in made)
 
 
-def test_only_figures_and_tables_of_the_plan_match_their_pattern(run):
-    pattern = rf"(?:figures|results)/smoke/(?:{run.displays_pattern(confidential=False)})/\w+\.\w+"
-    shown = [path for jobs in run.papers.values() for path in (*jobs.figures(), *jobs.tables())]
-    for path in (*shown, *run.pdfs()):
-        assert re.fullmatch(pattern, path)
-        assert not re.fullmatch(run.unmade_pattern(), path)
-    for path in ("figures/smoke/range/fig99.pdf", "results/smoke/range/table9.csv", "results/smoke/range/claims.csv"):
-        assert not re.fullmatch(pattern, path)
-    assert run.displays_pattern(confidential=True) == "(?!)"
-
-
 def test_claims_read_collected_tables(run):
     folders = {jobs.folder for jobs in run.scenarios}
     for jobs in run.papers.values():
@@ -411,37 +400,19 @@ def test_claims_and_summaries_are_plain_types(run):
     assert plain(run.scenario_summaries())
 
 
-UNMADE = {
-    "figures/smoke/range/fig99.png": "no figure range/fig99 to make; there are: range/fig01, ",
-    "results/smoke/range/table9.csv": "no table range/table9 to make; there are: range/table1, range/table2",
-    "figures/paper/range/fig01.png": "is not part of this run, which is at scale smoke; to make it, add --config scale=paper",
-    "results/paper/range/simulation_n200/replicates.csv": "is not part of this run, which is at scale smoke",
-    "figures/smoke/range/fig99.pdf": "no figure range/fig99 to make; there are: range/fig01, ",
-    "figures/smoke/rnage/fig01.png": "no paper rnage in this run; there are: range, censor",
-    "results/smoke/rnage/simulation_n200/replicates.csv": "no paper rnage in this run; there are: range, censor",
-}
-
-
-@pytest.mark.parametrize("path", UNMADE)
-def test_a_path_that_the_run_does_not_make_is_refused_with_what_it_makes(run, path):
-    assert re.fullmatch(run.unmade_pattern(), path)
-    with pytest.raises(SystemExit, match=re.escape(UNMADE[path])):
-        run.refuse_path(path)
-
-
-def test_no_path_that_the_run_makes_is_refused(run):
-    made = [path for jobs in run.papers.values() for path in [*jobs.targets(), *jobs.tables()]]
-    made += ["results/smoke/claims.csv", "results/smoke/results.csv", "results/smoke/report/index.html", "results/stan/beta"]
-    made += [path for jobs in run.scenarios for name in ("replicates.csv", "fit.npz") for path in jobs.files(name, jobs.batches)]
-    assert [path for path in made if re.fullmatch(run.unmade_pattern(), path)] == []
+def test_displays_that_the_run_does_not_make_are_refused_with_those_that_it_makes(run):
+    jobs = run.papers["range"]
+    with pytest.raises(SystemExit, match="no figure range/fig99 to make; there are: range/fig01, "):
+        jobs.figure_job("fig99")
+    with pytest.raises(SystemExit, match="no table range/table9 to make; there are: range/table1, range/table2"):
+        jobs.table_job(9)
 
 
 def test_a_missing_figure_is_refused_with_the_data_that_are_absent(plan_of, monkeypatch, tmp_path):
     monkeypatch.setattr(data_files, "SHIPPED", tmp_path)
     jobs = Jobs(plan_of("range", "smoke", **{"run.data_folder": str(tmp_path)}), Path("config"))
-    assert re.fullmatch(jobs.unmade_pattern(), "figures/smoke/range/fig15.png")
     with pytest.raises(SystemExit, match=r"no figure range/fig15 to make; .*fatigue\.csv is absent"):
-        jobs.refuse_path("figures/smoke/range/fig15.png")
+        jobs.papers["range"].figure_job("fig15")
 
 
 @pytest.mark.parametrize(

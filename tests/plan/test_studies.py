@@ -150,7 +150,7 @@ def test_what_a_study_registers_is_gone_for_the_next_one(read):
     [
         ({"code": ["absent.py"]}, ["code: given 'absent.py'; allowed: an existing Python file; looked for "]),
         ({"key": "range"}, ["key: given 'range'; allowed: another name: this is the name of a paper"]),
-        ({"key": "all"}, ["key: given 'all'; allowed: another name: this is a name that the workflow uses"]),
+        ({"key": "report"}, ["key: given 'report'; allowed: another name: this is a name that the workflow uses"]),
         ({"extends": "rang"}, ["extends: given 'rang'", "did you mean range?"]),
         ({"synthesizers": {"Even": {"mechanism": "evem"}}}, ["synthesizers.Even.mechanism: given 'evem'", "did you mean even?"]),
         ({"synthesizers": {"Even": {"parameters": {"shar": 1}}}}, ["synthesizers.Even.parameters.shar", "did you mean share?"]),

@@ -21,11 +21,8 @@ COMMANDS = [
     # targets
     ([FIGURES / "fig99.png"], "no figure range/fig99 to make; there are: range/fig01, range/fig02"),
     ([RESULTS / "table9.csv"], "no table range/table9 to make; there are: range/table1, range/table2"),
-    (
-        ["figures/paper/range/fig01.png"],
-        "figures/paper/range/fig01.png is not part of this run, which is at scale smoke; to make",
-    ),
-    (["figures/smoke/rnage/fig01.png"], "no paper rnage in this run; there are: range"),
+    (["figures/paper/range/fig01.png"], "No rule to produce figures/paper/range/fig01.png"),
+    (["figures/smoke/rnage/fig01.png"], "No rule to produce figures/smoke/rnage/fig01.png"),
     (
         [RESULTS / "simulated_n200" / "replicates.csv"],
         "no scenario simulated_n200 at scale smoke of range; there are: simulation_n",

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -309,15 +309,31 @@ class PaperJobs:
         return [f"{self.scenarios[scenario.id].folder}/{table}.csv" for table in tables for scenario in scenarios]
 
     def figure_job(self, file: str) -> DisplayJob:
-        """Return the job that makes a figure, given its file name."""
+        """Return the job that makes a figure, given its file name.
+
+        Raises:
+            SystemExit: the run does not make it.
+        """
+        self._check_made("figure", file, self._numbers)
         number = self._numbers[file]
         original = self.paper.original(number)
         return DisplayJob(self.figure_inputs(number), figure_modules([original]), self.paper.figure(number, self.run.scale))
 
     def table_job(self, number: int) -> DisplayJob:
-        """Return the job that makes a table."""
+        """Return the job that makes a table.
+
+        Raises:
+            SystemExit: the run does not make it.
+        """
+        self._check_made("table", f"table{number}", [f"table{number}" for number in self.paper.tables])
         module = maker(TABLES.module(self.paper.tables[number].kind))
         return DisplayJob(self.table_inputs(number), [module], self.paper.table(number, self.run.scale))
+
+    def _check_made(self, kind: str, file: str, files: Collection[str]) -> None:
+        if file not in files:
+            key = self.paper.key
+            made = ", ".join(f"{key}/{other}" for other in files) or "none"
+            self.run.refuse(f"no {kind} {key}/{file} to make; there are: {made}", key)
 
     @functools.cached_property
     def _numbers(self) -> dict[str, str]:
@@ -482,60 +498,21 @@ class Jobs:
         """
         scenarios = self.papers[paper].scenarios
         if id not in scenarios:
-            self._refuse(f"no scenario {id} at scale {self.scale} of {paper}; there are: {', '.join(scenarios)}", paper)
+            self.refuse(f"no scenario {id} at scale {self.scale} of {paper}; there are: {', '.join(scenarios)}", paper)
         return scenarios[id]
 
-    def unmade_pattern(self) -> str:
-        """Return a pattern of figures and tables that the run does not make: of other scales, papers or numbers."""
-        scale = re.escape(self.scale)
-        scales = join_names(other for other in self.plan.config.scales if other != self.scale)
-        papers, made = join_names(self.papers), join_names(self._displays())
-        figures = rf"figures/{scale}/(?!(?:{made})\.)[^/]+/fig\w+\.(?:{'|'.join([*FIGURE_KINDS, FOR_PRINT])})"
-        tables = rf"results/{scale}/(?!(?:{made})\.)[^/]+/table\d+\.(?:{'|'.join(TABLE_KINDS)})"
-        rows = rf"results/{scale}/(?!(?:{papers})/)[A-Za-z][\w.]*/[^/]+/\w+\.csv"
-        return rf"(?:figures|results)/(?:{scales})/[^/]+/.+|{figures}|{tables}|{rows}"
-
-    def _displays(self) -> list[str]:
-        """Return paths of the figures and tables that the run makes, relative to the scale's folder and without extensions."""
-        figures = [f"{key}/{figure_file(number)}" for key, paper in self.plan.papers.items() for number in paper.figures]
-        return [*figures, *(f"{key}/table{number}" for key, paper in self.plan.papers.items() for number in paper.tables)]
-
-    def refuse_path(self, path: str) -> NoReturn:
-        """End the run with a message about a path that matches :meth:`unmade_pattern`.
-
-        Raises:
-            SystemExit: always.
-        """
-        _, scale, paper, file = path.split("/", 3)
-        if scale != self.scale:
-            refuse(f"{path} is not part of this run, which is at scale {self.scale}; to make it, add --config scale={scale}")
-        if paper not in self.papers:
-            refuse(f"no paper {paper} in this run; there are: {', '.join(self.papers)}")
-        name = f"{paper}/{file.partition('.')[0]}"
-        kind, start = ("figure", f"{paper}/fig") if name.startswith(f"{paper}/fig") else ("table", f"{paper}/table")
-        made = ", ".join(display for display in self._displays() if display.startswith(start))
-        self._refuse(f"no {kind} {name} to make; there are: {made}", paper)
-
-    def _refuse(self, sentence: str, paper: str) -> NoReturn:
+    def refuse(self, sentence: str, paper: str) -> NoReturn:
         """End the run with a message that also lists the skipped parts of a paper."""
         refuse("; ".join([sentence, *(skipped for skipped in self.plan.skipped if skipped.startswith(f"{paper}:"))]))
 
     def displays_pattern(self, confidential: bool) -> str:
-        """Return a pattern of papers in paths that are followed by one of their figures or tables.
-
-        Args:
-            confidential: True for papers that read unpublished data, False for all others.
-        """
-        patterns = []
-        for key in (key for key, jobs in self.papers.items() if bool(jobs.confidential) == confidential):
-            shown = [name.removeprefix(f"{key}/") for name in self._displays() if name.startswith(f"{key}/")]
-            patterns.append(rf"{key}(?=/(?:{join_names(shown)})\.)")
-        return "|".join(patterns) or NOTHING
+        """Return a pattern of the papers that read unpublished data, or of all others."""
+        return join_names(key for key, jobs in self.papers.items() if bool(jobs.confidential) == confidential)
 
     def pdfs(self) -> list[str]:
         """Return the PDF of every figure."""
-        figures = [name for name in self._displays() if not name.rpartition("/")[2].startswith("table")]
-        return [f"{self.figures}/{name}.{FOR_PRINT}" for name in figures]
+        numbers = [(key, number) for key, paper in self.plan.papers.items() for number in paper.figures]
+        return [f"{self.figures}/{key}/{figure_file(number)}.{FOR_PRINT}" for key, number in numbers]
 
     def papers_pattern(self, study: bool) -> str:
         """Return a pattern of papers in paths that are followed by a scenario with a study, or by one without."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -36,17 +35,6 @@ from formalsynth.plan.studies import (
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import is_file, is_folder
 
-WORKFLOW = Path(__file__).parents[3]
-"""Folder of the rules."""
-RULE = re.compile(r"^\s*(?:rule (\w+):|use rule \w+ as (\w+) with:)", re.MULTILINE)
-"""First line of a named rule."""
-RULES = frozenset(
-    name or derived
-    for path in (WORKFLOW / "Snakefile", WORKFLOW.parent / "Snakefile", *(WORKFLOW / "rules").glob("*.smk"))
-    if path.is_file()
-    for name, derived in RULE.findall(path.read_text(encoding="utf-8"))
-)
-"""Names of the workflow's rules. Each paper also has a rule with its own name."""
 REPORT = "report"
 """Folder of the report, next to those of the papers."""
 PROGRAMS = "stan"
@@ -117,7 +105,7 @@ def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
                 raise refusal(config, "study", given, [allowed])
             study = read_study(Path(given).absolute(), load_yaml(Path(given)))
             taken = [other.stem for other in (folder / "papers").glob("*.yaml")] + [other.key for other in studies]
-            if study.key in {*RULES, REPORT, *taken}:
+            if study.key in {REPORT, *taken}:
                 why = "the name of a paper or another study" if study.key in taken else "a name that the workflow uses"
                 raise refusal(study.path, "key", study.key, [f"another name: this is {why}"])
             studies.append(study)
@@ -144,11 +132,9 @@ def _check_run(run: RunConfig, file: Path) -> None:
     with problems.catch():
         if run.scale not in run.scales:
             raise refusal(file, "scale", run.scale, run.scales)
-    for name in run.papers:
-        with problems.catch():
-            if name in {*RULES, REPORT}:
-                taken = "the report's folder" if name == REPORT else "a rule of the workflow"
-                raise refusal(file, "papers", name, [f"another name: this is {taken}"])
+    with problems.catch():
+        if REPORT in run.papers:
+            raise refusal(file, "papers", REPORT, ["another name: this is the report's folder"])
     with problems.catch():
         if PROGRAMS in run.scales:
             raise refusal(file, "scales", PROGRAMS, ["another name: this is the folder of the Stan programs"])
