@@ -1,11 +1,11 @@
 """Which files a job depends on."""
 
+import itertools
 import os
 import re
 from pathlib import Path
 
 import pytest
-from formalsynth.jobs import sources as room
 from formalsynth.jobs.sources import PACKAGE, code_digest, sources
 from warm import WarmPython
 
@@ -27,96 +27,46 @@ JOBS = {
     "judge": ("formalsynth.ledger.judge",),
 }
 STEPS = ("simulate", "fit", "measure", "audit", "study", "collect")
-PACKAGE_TREE = {
-    "__init__.py": "",
-    "plan.py": "from formalsynth.secret import x",
-    "secret.py": "",
-    "leaf.py": "import numpy",
-    "late.py": "",
-    "unused.py": "",
-    "steps/__init__.py": "",
-    "steps/first.py": "from formalsynth.rooms import room\nfrom formalsynth.plan import Plan\nimport os.path\n",
-    "steps/second.py": "import formalsynth.leaf\n\ndef go():\n    from formalsynth.late import later\n",
-    "steps/third.py": "try:\n    from . import second\nexcept ImportError:\n    from ..rooms.inner import room\n",
-    "rooms/__init__.py": "from formalsynth.rooms.inner import room",
-    "rooms/inner.py": "from formalsynth import leaf\nfrom formalsynth.steps import first",
-    "rooms/deep/__init__.py": "",
-    "rooms/deep/lake.py": "class C:\n    def f(self):\n        while True:\n            from formalsynth.late import x\n",
-}
+OWN = """
+import formalsynth.core.words, numpy
+from formalsynth import results
+from formalsynth.mechanisms.ranges import averaged
+
+class Late:
+    def imports(self):
+        while True:
+            try:
+                from formalsynth.families import beta
+            finally:
+                import formalsynth.core.compiled
+"""
+"""Own code with every form of import."""
 
 
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package whose imports are known."""
-    for name, text in PACKAGE_TREE.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    monkeypatch.setattr(room, "PACKAGE", tmp_path)
-    return tmp_path
+def names(paths):
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in paths)
 
 
-def names(paths, root=PACKAGE):
-    return sorted(path.relative_to(root).as_posix() for path in paths)
-
-
-def test_imports_are_followed_through_packages_and_circles(package):
-    assert names(sources("formalsynth.steps.first"), package) == [
-        "__init__.py",
-        "leaf.py",
-        "plan.py",
-        "rooms/__init__.py",
-        "rooms/inner.py",
-        "secret.py",
-        "steps/__init__.py",
-        "steps/first.py",
-    ]
-
-
-def test_late_and_plain_imports_count(package):
-    files = ["__init__.py", "late.py", "leaf.py", "steps/__init__.py", "steps/second.py"]
-    assert names(sources("formalsynth.steps.second"), package) == files
-
-
-def test_relative_imports_count(package):
-    files = names(sources("formalsynth.steps.third"), package)
-    assert {"steps/second.py", "rooms/inner.py", "rooms/__init__.py"} <= set(files)
-
-
-def test_every_package_above_a_module_counts(package):
-    """Python runs them all, whatever was asked for."""
-    files = ["__init__.py", "late.py", "leaf.py", "plan.py", "rooms/__init__.py", "rooms/deep/__init__.py", "rooms/deep/lake.py"]
-    files += ["rooms/inner.py", "secret.py", "steps/__init__.py", "steps/first.py"]
-    assert names(sources("formalsynth.rooms.deep.lake"), package) == files
-
-
-def test_code_in_another_language_counts_with_the_module_that_has_its_name(package):
-    (package / "late.cpp").touch()
-    (package / "other.cpp").touch()
-    files = ["__init__.py", "late.cpp", "late.py", "leaf.py", "steps/__init__.py", "steps/second.py"]
-    assert names(sources("formalsynth.steps.second"), package) == files
+def test_every_form_of_import_is_followed_from_own_code(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(OWN)
+    files = sources(str(path), "formalsynth.core.rows")
+    assert files == sorted(files)
+    expected = {"core/words.py", "results.py", "mechanisms/ranges.py", "families/beta.py", "core/compiled.py", "core/rows.py"}
+    packages = {"__init__.py", "core/__init__.py", "mechanisms/__init__.py", "families/__init__.py"}
+    assert expected | packages | {"core/compiled.cpp"} <= set(names(file for file in files if file != path))
+    assert path in files
 
 
 def test_studies_depend_on_their_compiled_loops():
     assert "core/compiled.cpp" in names(sources("formalsynth.papers.reps.study_protection"))
 
 
-def test_several_modules_together_have_the_files_of_each(package):
-    together = sources("formalsynth.steps.first", "formalsynth.steps.second")
-    both = {*sources("formalsynth.steps.first"), *sources("formalsynth.steps.second")}
-    assert together == sorted(both)
-
-
-def test_a_list_may_be_changed_by_who_gets_it(package):
-    sources("formalsynth.leaf").clear()
-    assert names(sources("formalsynth.leaf"), package) == ["__init__.py", "leaf.py"]
-
-
-@pytest.mark.parametrize("module", ["formalsynth.nowhere", "numpy", "formalsynth.leaf.name"])
-def test_a_module_that_is_not_there_is_refused(package, module):
+@pytest.mark.parametrize("module", ["formalsynth.nowhere", "numpy", "formalsynth.results.name", "/nowhere/own.py"])
+def test_a_module_that_is_not_there_is_refused(module):
     """Passed over, a wrong name would be a job that never runs again."""
     with pytest.raises(ModuleNotFoundError, match=f"no module {module}"):
-        sources("formalsynth.leaf", module)
+        sources("formalsynth.core.words", module)
 
 
 def test_a_digest_is_of_what_files_say_and_of_nothing_else(tmp_path):
@@ -134,47 +84,55 @@ import math  # for the root
 
 
 def root(x):
+    """Find a root."""
     # not a power
     text = """
 # of a string
 """
     return math.sqrt(x), "# no comment", f"{x:#x}", text
+
+
+ONE = 1
+"""A number."""
 '''
 
 
-def digest_of(text, folder, name="code.py"):
-    path = folder / name
-    path.write_text(text)
-    room.look_again()
-    return code_digest([path])
+@pytest.fixture
+def digest_of(tmp_path):
+    """Digest of a file with some content."""
+    folders = itertools.count()
 
+    def digest(text, name="code.py"):
+        folder = tmp_path / str(next(folders))
+        folder.mkdir()
+        (folder / name).write_text(text)
+        return code_digest([folder / name])
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("  # for the root", ""), ("the root", "roots"), ("    # not a power\n", ""), ("\n\n\ndef", "\n\n\n# root\ndef")],
-)
-def test_comments_do_not_count(tmp_path, old, new):
-    changed = CODE.replace(old, new)
-    assert changed != CODE
-    assert digest_of(changed, tmp_path) == digest_of(CODE, tmp_path)
-    # in another language such lines are code
-    assert digest_of(changed, tmp_path, "code.hpp") != digest_of(CODE, tmp_path, "code.hpp")
+    return digest
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("# of a string", "# of a text"),
-        ("# no comment", "#"),
-        ("#x", "x"),
-        ("Title", "Name"),
-        ("sqrt", "cbrt"),
-        ("math  #", "ast  #"),
+        ("  # for the root", ""), ("the root", "roots"), ("    # not a power\n", ""), ("\n\n\ndef", "\n\n\n# root\ndef"),
+        ("Title", "Name"), ('"""Title."""\n', ""), ("Find a root", "Root"), ("A number", "Number"), ("(x), ", "(\n        x), "),
     ],
+)  # fmt: skip
+def test_comments_docstrings_and_layout_do_not_count(digest_of, old, new):
+    changed = CODE.replace(old, new)
+    assert changed != CODE
+    assert digest_of(changed) == digest_of(CODE)
+    # in another language such lines are code
+    assert digest_of(changed, "code.hpp") != digest_of(CODE, "code.hpp")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("# of a string", "# of a text"), ("# no comment", "#"), ("#x", "x"), ("sqrt", "cbrt"), ("math  #", "ast  #")],
 )
-def test_everything_else_counts(tmp_path, old, new):
+def test_everything_else_counts(digest_of, old, new):
     assert CODE.replace(old, new) != CODE
-    assert digest_of(CODE.replace(old, new), tmp_path) != digest_of(CODE, tmp_path)
+    assert digest_of(CODE.replace(old, new)) != digest_of(CODE)
 
 
 STAN = """// Title
@@ -196,15 +154,10 @@ model {
         ("// Title\ndata", "// Title data", True), ("data {", "/* data {", True), ("print", "printprint", True),
     ],
 )  # fmt: skip
-def test_comments_of_stan_do_not_count(tmp_path, old, new, counts):
+def test_comments_of_stan_do_not_count(digest_of, old, new, counts):
     changed = STAN.replace(old, new)
     assert changed != STAN
-    assert (digest_of(changed, tmp_path, "code.stan") != digest_of(STAN, tmp_path, "code.stan")) is counts
-
-
-@pytest.mark.parametrize("text", ["x = (  # open\n", "'''# open\n", "    x = 1\n  y = 2 # not aligned\n"])
-def test_text_that_is_no_python_counts_as_it_is(tmp_path, text):
-    assert digest_of(text, tmp_path) != digest_of(text.replace("#", "# "), tmp_path)
+    assert (digest_of(changed, "code.stan") != digest_of(STAN, "code.stan")) is counts
 
 
 LOADED = """

@@ -31,8 +31,6 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from formalsynth.jobs.sources import look_again, read_loaded_modules
-
 FEW_JOBS = 3
 """Largest number of jobs that do not repay the start of the server."""
 ONE_THREAD = {
@@ -155,8 +153,6 @@ def main() -> None:
     signals = Signals()
     requests, *modules = sys.argv[1:]
     _import_all(modules)
-    with contextlib.suppress(OSError, SyntaxError, ValueError):  # a job reports a file that is being edited
-        read_loaded_modules()
     script = _serve(socket.socket(fileno=int(requests)), signals)
     if script:
         os._exit(_run(script))  # Python's own exit would visit, and so copy, everything that was imported
@@ -270,7 +266,6 @@ def _begin(
     if "numpy" in sys.modules:  # otherwise its random numbers without a seed would be the same in all jobs
         sys.modules["numpy"].random.seed()
     signals.restore()
-    look_again()
     return script
 
 
