@@ -17,6 +17,7 @@ BIN := $(VENV)/bin
 COMPLETE := $(VENV)/complete
 FOR_TESTS := $(VENV)/for_tests
 TOLD := $(VENV)/told
+KEYS := config/KEYS.md
 # Here and below, the shell inserts the folder's name: make would interpret a quote, dollar sign or backtick in it.
 HERE := $$(pwd -P)
 RUN := PATH="$(HERE)/$(BIN):$$PATH"
@@ -43,13 +44,18 @@ first: setup ## a first figure: range-restricted bounds of 100 data sets (half a
 	@$(SNAKEMAKE) -- $(FIRST)
 	@echo "The figure: $(HERE)/$(FIRST)"
 
-setup: $(COMPLETE) ## install the Python packages and CmdStan, once; later only a check of a second
+setup: $(COMPLETE) $(KEYS) ## install the Python packages and CmdStan, once; later only a check of a second
 	@$(BIN)/python -m formalsynth.jobs.locked || { \
 	  echo "These were installed after set-up, so set-up starts again."; rm $(COMPLETE); make --no-print-directory $(COMPLETE); }
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
 	@# Loops are compiled in the background, for machines that share the cache but have no compiler.
 	@[ $(TOLD) -nt $(COMPLETE) ] || { \
 	  $(BIN)/python -m formalsynth.core.compiled > $(VENV)/loops.log 2>&1 & touch $(TOLD); echo "Set-up is complete."; }
+
+# Schemas of config for editors, and tables of its keys.
+$(KEYS): $(COMPLETE) $(wildcard workflow/lib/formalsynth/*/*.py workflow/lib/formalsynth/*/*/*.py)
+	@$(BIN)/python -m formalsynth.plan.schemas
+	@touch $(KEYS)
 
 $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	@if [ ! -e $(COMPLETE) ] || [ -n '$(AGAIN)' ]; then \
@@ -107,7 +113,6 @@ lint: setup $(FOR_TESTS) ## check style and types of the code, wording of code a
 	@$(RUN) lint-imports
 	@$(RUN) snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	@$(RUN) snakemake --lint
-	@$(RUN) python -m formalsynth.plan.docs --check
 	@$(RUN) python -m dev.reference --check
 	@$(RUN) python -m dev.weight
 	@$(RUN) python -m dev.words

@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 
 from formalsynth.core.text import DataError
-from formalsynth.plan.docs import anchor
 from formalsynth.runtime.files import write_text
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -141,7 +140,7 @@ def _with_anchors(tokens: Sequence[Token]) -> None:
     """Give headings the same anchors as on GitHub."""
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
-            opening.attrs["id"] = anchor("".join(part.content for part in inline.children or []))
+            opening.attrs["id"] = re.sub(r"[^\w -]", "", inline.content.lower()).replace(" ", "-")
 
 
 def _whole(document: str, contents: str) -> str:

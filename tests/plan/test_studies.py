@@ -8,7 +8,7 @@ from formalsynth.core.words import metric
 from formalsynth.plan.jobs import Jobs
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
-from formalsynth.plan.studies import extended
+from formalsynth.plan.studies import extended, read_study
 from formalsynth.plan.yaml_file import load_yaml
 
 CODE = '''
@@ -343,3 +343,9 @@ def test_a_family_without_its_stan_program_is_reported_with_the_programs_there_a
     counts = {"family": "my_counts", "population": {"name": "poisson", "mu": 4}}
     reason = refusal(read, changed(STUDY, scenarios={"groups": counts}), code=code)
     assert "mine.yaml: scenarios.groups: Stan program of my_counts: given 'none'; allowed: beta, " in reason
+
+
+def test_a_study_file_may_name_its_schema(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("", encoding="utf-8")
+    assert read_study(file, {"$schema": "study.schema.json", "title": "Mine"}).tree == {"title": "Mine"}

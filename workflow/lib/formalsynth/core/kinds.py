@@ -53,8 +53,7 @@ class Variants(ABC):
             raise self.refused("missing", (self.key,), given)
         model = self.variants().get(name) if isinstance(name, str) else None
         if model is None:
-            place = (self.key,)
-            raise self.refused("literal_error", place, given.get(self.key, name), expected=self.expected())
+            raise self.refused("literal_error", (self.key,), given.get(self.key, name), expected=self.expected())
         try:
             return model.model_validate(given)
         except ValidationError as error:
@@ -70,7 +69,7 @@ class Variants(ABC):
         return core_schema.no_info_plain_validator_function(self.read, serialization=plain)
 
     def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        models = dict.fromkeys(model for _, model in sorted(self.variants().items()))
+        models = dict.fromkeys(dict(sorted(self.variants().items())).values())
         return {"oneOf": [handler.resolve_ref_schema(handler(model.__pydantic_core_schema__)) for model in models]}
 
 
@@ -114,10 +113,11 @@ def allowed_keys(model: type[BaseModel], place: Sequence[int | str]) -> str:
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models in an annotation."""
+    """Yield the models in an annotation or in several, and those of variants."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    for part in get_args(annotation):
+    variants = list(annotation.variants().values()) if isinstance(annotation, Variants) else []
+    for part in variants or (annotation if isinstance(annotation, tuple) else get_args(annotation)):
         yield from models_in(part)
 
 
