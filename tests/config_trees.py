@@ -4,7 +4,7 @@ import re
 
 import pytest
 from formalsynth.plan import load
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
 CONFIG, RANGE, CENSOR, REWEIGHT, ZCDP, REPS, COST = "config.yaml", *(f"papers/{paper}.yaml" for paper in PAPERS)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from formalsynth.cli.main import main
 from formalsynth.custodian.schema import read_declared
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 from formalsynth.custodian.schema import DECLARE, Column, Schema, declarations, read_draft, undeclared
-from formalsynth.plan.messages import ConfigError, validated
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.messages import ConfigError, validated
+from formalsynth.settings.yaml_file import load_yaml
 from pydantic import ValidationError
 from small_release import COLUMNS, a_config, a_schema
 
@@ -25,7 +25,7 @@ def test_open_keys_are_listed_by_their_path():
     assert list(undeclared(tree)) == ["a", "b.c.1"]
 
 
-@pytest.mark.parametrize("name", ["yes", "1", "2020-01-01", "1.0"])
+@pytest.mark.parametrize("name", ["true", "1", "2020-01-01", "1.0"])
 def test_a_name_that_yaml_reads_as_another_value_needs_quotes(tmp_path, name):
     path = tmp_path / "schema.yaml"
     path.write_text(yaml.safe_dump(a_schema().model_dump(mode="json")).replace("- North", f"- {name}"))

@@ -20,8 +20,8 @@ from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.schema import read_declared, read_release
 from formalsynth.custodian.sources import declarations_of
-from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.model import find_all
+from formalsynth.settings.messages import ConfigError
 
 SYNTHESIZERS = {
     "Censor_uw": {"mechanism": "censored_unweighted", "parameters": {"epsilon": 5}},

@@ -19,7 +19,7 @@ from formalsynth.custodian.schema import Answers
 from formalsynth.custodian.tables import measured
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.inference.intervals import without_draws
-from formalsynth.plan.yaml_file import parsed
+from formalsynth.settings.yaml_file import parsed
 from small_release import COLUMNS, a_config, a_schema
 
 REGISTRY = REPOSITORY.parent / "shared" / "schemas" / "deployments-registry.yaml"

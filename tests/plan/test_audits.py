@@ -3,7 +3,7 @@
 import pytest
 from formalsynth.audit.exact import EXACT as REGISTER
 from formalsynth.plan.audits import EXACT
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 
 AUDIT = {
     "outcome": {"low": 0.01, "high": 1e4, "points": 4, "log": True},

@@ -17,7 +17,7 @@ READ = f"""
 import sys
 from pathlib import Path
 from formalsynth.plan.load import read_plan
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.yaml_file import load_yaml
 config = Path(sys.argv[1])
 plan = read_plan(load_yaml(config / "config.yaml") | {{"data_folder": sys.argv[2]}}, config)
 assert len(plan.papers) > 1

@@ -16,9 +16,9 @@ from formalsynth.core.study import STUDIES
 from formalsynth.displays.figure import FIGURES
 from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
-from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.model import find_all
 from formalsynth.plan.schemas import SCHEMAS
+from formalsynth.settings.messages import ConfigError, validated
 from pydantic import BaseModel
 
 FILES_OF = ["config", "paper", "claims", "errata"]

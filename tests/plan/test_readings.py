@@ -2,7 +2,7 @@
 
 import pytest
 from config_trees import CENSOR
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 from formalsynth.show.captions import caption
 from formalsynth.show.painter import PAINTERS
 

@@ -6,9 +6,9 @@ import yaml
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own
 from formalsynth.plan.load import read_plan
-from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.studies import extended
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.messages import ConfigError
+from formalsynth.settings.yaml_file import load_yaml
 from formalsynth.steps.simulate import simulate_batch
 
 PROGRAM = """

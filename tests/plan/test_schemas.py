@@ -18,7 +18,7 @@ from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.model import Choice
 from formalsynth.plan.schemas import REPOSITORY, SCHEMAS, models_of, rendered, schema_of
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.yaml_file import load_yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 from referencing import Registry, Resource

@@ -7,9 +7,9 @@ from formalsynth.core.streams import number_of
 from formalsynth.core.words import metric
 from formalsynth.plan.jobs import Jobs
 from formalsynth.plan.load import read_plan
-from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.studies import extended, read_study
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.messages import ConfigError
+from formalsynth.settings.yaml_file import load_yaml
 
 CODE = '''
 import numpy as np

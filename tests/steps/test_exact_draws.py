@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import small_study
 from formalsynth.core.registry import load
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 from formalsynth.steps.audit import audit_batch
 from formalsynth.steps.fit import fit_batch
 from formalsynth.steps.simulate import simulate_batch

@@ -3,7 +3,7 @@
 import pytest
 from formalsynth.core.registry import REPOSITORY, forget_own, load
 from formalsynth.plan.load import plan_of, read_plan
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 from formalsynth.steps.audit import audit_batch
 from small_study import PAPER, RUN, SETTINGS, as_passed, collected, run_batch
 

@@ -22,9 +22,9 @@ try:
     add_to_python_path(LIBRARY)
     from formalsynth.plan.jobs import Jobs, code_of, join_names
     from formalsynth.plan.load import read_plan
-    from formalsynth.plan.messages import ConfigError, blame_command_line
+    from formalsynth.settings.messages import ConfigError, blame_command_line
     from formalsynth.plan.paper import figure_file
-    from formalsynth.plan.yaml_file import load_yaml
+    from formalsynth.settings.yaml_file import load_yaml
     from formalsynth.report.closing import closing
     from formalsynth.report.describe import describe
     from formalsynth.jobs.benchmarks import about

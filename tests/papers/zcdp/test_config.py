@@ -1,7 +1,7 @@
 """Tests of config of the studies: invalid names, settings and arms are reported with their keys."""
 
 import pytest
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,11 @@ from formalsynth.custodian.same_rows import (
     read_known,
 )
 from formalsynth.custodian.schema import RELEASE, SCHEMA
-from formalsynth.plan.messages import ConfigError
-from formalsynth.plan.yaml_file import LONGEST, check_size, load_yaml
 from formalsynth.runtime.private import FILE as FILE_MODE
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.runtime.scratch import sweep
+from formalsynth.settings.messages import ConfigError
+from formalsynth.settings.yaml_file import LONGEST, check_size, load_yaml
 
 CONFIDENTIAL, UNFINISHED = "confidential", "unfinished"
 """Folder of a study's confidential files, and the folder in it with the crossing of a release that is not published yet."""

@@ -27,11 +27,11 @@ from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import FITTED, RELEASE, STUDY, TABLES, Column, Declared, declarations
 from formalsynth.engine.chain import NoPosterior, PublicPosterior, PublicRequest, Result, run_chain
 from formalsynth.plan.expand import Expanded, expand
-from formalsynth.plan.messages import ConfigError, Problems, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.studies import ANYWHERE, InternalAudit, load_code
 from formalsynth.plan.studies import read_study as read_file
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.messages import ConfigError, Problems, refusal, validated
+from formalsynth.settings.yaml_file import load_yaml
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.fit import StanPosteriors
 

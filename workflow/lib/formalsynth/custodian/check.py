@@ -10,8 +10,8 @@ from formalsynth.custodian.budget import overlapping
 from formalsynth.custodian.rows import CheckResult, check_file
 from formalsynth.custodian.schema import RELEASE, Declared, read_release
 from formalsynth.custodian.sources import source
-from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.settings.messages import ConfigError
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
 """Beginning of a cell that spreadsheets evaluate as a formula; a number with a sign does not match."""

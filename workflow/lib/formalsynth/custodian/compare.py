@@ -22,8 +22,8 @@ from formalsynth.custodian.same_rows import Content
 from formalsynth.custodian.schema import RELEASE, TABLES, Declared, read_draft, read_release
 from formalsynth.custodian.sources import source
 from formalsynth.custodian.tables_compare import compare_tables
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.settings.yaml_file import load_yaml
 
 if TYPE_CHECKING:
     import pandas as pd

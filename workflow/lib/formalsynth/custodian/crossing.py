@@ -23,9 +23,9 @@ from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import Audit, guarantee_sentence
 from formalsynth.custodian.schema import FITTED, TABLES, Line, PublicSchema, ReleaseConfig
 from formalsynth.custodian.variables import STEPS
-from formalsynth.plan.messages import ConfigError, validated
-from formalsynth.plan.yaml_file import load_yaml, yaml_text
 from formalsynth.runtime.files import checksum, write_text
+from formalsynth.settings.messages import ConfigError, validated
+from formalsynth.settings.yaml_file import load_yaml, yaml_text
 
 CROSSING, DECLARATIONS, AS_IS = "crossing.yaml", "declarations.yaml", "as_is.csv"
 """Files of a crossing: the numbers, the declarations, and the columns that are released as they are."""

@@ -15,8 +15,8 @@ from formalsynth.custodian.rows import DOUBT, NUMBER, PARTED, SURVEY_WEIGHT, far
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
 from formalsynth.custodian.workflow import CODE, TEXT
-from formalsynth.plan.yaml_file import yaml_text
 from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.settings.yaml_file import yaml_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.records import finished, records_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT
-from formalsynth.plan.messages import refusal
+from formalsynth.settings.messages import refusal
 from formalsynth.steps.sampling import cmdstan_sampler
 
 if TYPE_CHECKING:

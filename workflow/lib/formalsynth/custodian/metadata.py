@@ -17,9 +17,9 @@ from typing import TypeGuard
 from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import MOST_ROWS
 from formalsynth.custodian.schema import Column, Schema
-from formalsynth.plan.messages import ConfigError
-from formalsynth.plan.yaml_file import check_size, load_yaml, yaml_text
 from formalsynth.runtime.files import write_text
+from formalsynth.settings.messages import ConfigError
+from formalsynth.settings.yaml_file import check_size, load_yaml, yaml_text
 
 CONTEXT = "http://www.w3.org/ns/csvw"
 EXTENDED = "https://w3id.org/csvw-eo#"

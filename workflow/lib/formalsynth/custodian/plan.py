@@ -11,7 +11,7 @@ from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import RELEASE, SCHEMA, TABLES, Declared, read_release
 from formalsynth.custodian.sources import source
 from formalsynth.custodian.tables_plan import plan_tables
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.yaml_file import load_yaml
 
 DRY_REPORT = "plan.html"
 

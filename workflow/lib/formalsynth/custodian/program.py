@@ -24,7 +24,7 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian.candidates import StudySetup
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import Declared
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 from formalsynth.stan.build import build
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import generate, start

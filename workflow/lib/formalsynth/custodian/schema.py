@@ -15,8 +15,8 @@ from pydantic import AfterValidator, Field, model_validator
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
 from formalsynth.core.words import counted, exact, is_short
-from formalsynth.plan.messages import ConfigError, validated
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.settings.messages import ConfigError, validated
+from formalsynth.settings.yaml_file import load_yaml
 
 DECLARE = "DECLARE"
 """Mark of a value that the author still has to declare."""

@@ -39,8 +39,8 @@ from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import FITTED, RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import Crossed, MadeUpOutcomes
 from formalsynth.custodian.tables import check_numbers
-from formalsynth.plan.messages import refusal
 from formalsynth.runtime.files import checksum
+from formalsynth.settings.messages import refusal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from formalsynth.custodian.csv_file import CsvFormat
 from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.schema import DECLARE
-from formalsynth.plan.yaml_file import yaml_text
+from formalsynth.settings.yaml_file import yaml_text
 
 NEIGHBOURS = (
     "Is it a secret whether someone is in the file (add_remove), or only which values they have in it (replace)? With the same "

@@ -18,7 +18,7 @@ from formalsynth.custodian.levels import levels_of
 from formalsynth.custodian.margins import inside_levels
 from formalsynth.custodian.schema import LARGEST_EPSILON, Analyses, Column, Declared, ReleaseDraft, Schema, read_draft
 from formalsynth.custodian.tables import epsilons_of_margins
-from formalsynth.plan.messages import ConfigError
+from formalsynth.settings.messages import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd

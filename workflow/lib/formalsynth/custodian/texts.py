@@ -24,7 +24,7 @@ from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.model import level_error, pair_errors
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 from formalsynth.inference.intervals import contradicted
-from formalsynth.plan.yaml_file import parsed, yaml_text
+from formalsynth.settings.yaml_file import parsed, yaml_text
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""

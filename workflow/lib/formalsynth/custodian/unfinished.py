@@ -31,11 +31,11 @@ from formalsynth.custodian.crossing import (
 from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import check_place, differences, publish, unpublished_folder
 from formalsynth.custodian.synthetic_sets import Crossed
-from formalsynth.plan.messages import ConfigError
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import checksum, write_text
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.runtime.scratch import scratch_folder
+from formalsynth.settings.messages import ConfigError
+from formalsynth.settings.yaml_file import load_yaml
 
 PLACE = "release"
 """File with the index of the release in the ledger, in the folder of its crossing."""

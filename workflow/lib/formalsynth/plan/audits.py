@@ -14,8 +14,8 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch
 from formalsynth.core.registry import PACKAGE, module_name
-from formalsynth.plan.messages import Section
 from formalsynth.plan.model import AuditConfig, DeclaredRange, ScaleConfig
+from formalsynth.settings.messages import Section
 
 EXACT = {
     program: module_name(path)

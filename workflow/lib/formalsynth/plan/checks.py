@@ -19,11 +19,11 @@ from formalsynth.core.rows import AUDIT, AUDIT_COLUMNS, REPLICATE_COLUMNS, SAMPL
 from formalsynth.displays.figure import FRAMES, Figure, Repeat
 from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import ClaimConfig, Estimate
-from formalsynth.plan.messages import Section, refusal
 from formalsynth.plan.model import StudyScenario
 from formalsynth.plan.paper import NameOrGroup, Paper, truth_of
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import AnyScenario
+from formalsynth.settings.messages import Section, refusal
 
 CELLS = ("synthesizer", "value", "scenario", "n")
 """Ways in which the cells of a claim can differ, other than by a column of the table."""

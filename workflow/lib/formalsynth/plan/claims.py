@@ -12,8 +12,8 @@ from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.notes import sentences
 from formalsynth.plan.checks import Checked, check_claim
 from formalsynth.plan.errata import check_implied, check_named
-from formalsynth.plan.messages import Problems, Section
 from formalsynth.plan.paper import Paper, truth_of
+from formalsynth.settings.messages import Problems, Section
 
 
 def read_claims(

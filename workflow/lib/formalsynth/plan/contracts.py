@@ -29,9 +29,9 @@ from formalsynth.core.progress import show_progress
 from formalsynth.core.registry import REPOSITORY, Registry, is_own
 from formalsynth.core.utility import OWN_UTILITY, OwnUtility
 from formalsynth.plan.load import plan_of
-from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
+from formalsynth.settings.messages import ConfigError
 from formalsynth.stan.build import build
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure

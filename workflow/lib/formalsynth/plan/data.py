@@ -10,8 +10,8 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Simulated
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.text import DataError
-from formalsynth.plan.messages import ConfigError, Section, short
 from formalsynth.plan.model import FileChoice
+from formalsynth.settings.messages import ConfigError, Section, short
 from formalsynth.steps.simulate import drawn_with
 
 TRIAL = 100_000

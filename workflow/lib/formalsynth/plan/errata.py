@@ -7,7 +7,7 @@ from pathlib import Path
 
 from formalsynth.ledger.claims import ClaimConfig
 from formalsynth.ledger.errata import Erratum
-from formalsynth.plan.messages import Problems, refusal
+from formalsynth.settings.messages import Problems, refusal
 
 FILE = "errata.yaml"
 

@@ -19,7 +19,6 @@ from formalsynth.plan.claims import read_claims
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.errata import by_number
 from formalsynth.plan.expand import expand
-from formalsynth.plan.messages import ConfigError, Problems, check_unique, cut, refusal, short, validated
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth.plan.paper import Paper, Plan
 from formalsynth.plan.scenarios import spell_scenarios
@@ -32,8 +31,9 @@ from formalsynth.plan.studies import (
     read_study,
     tree_over,
 )
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import is_file, is_folder
+from formalsynth.settings.messages import ConfigError, Problems, check_unique, cut, refusal, short, validated
+from formalsynth.settings.yaml_file import load_yaml
 
 REPORT = "report"
 """Folder of the report, next to those of the papers."""

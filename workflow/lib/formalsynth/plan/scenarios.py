@@ -23,7 +23,6 @@ from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
-from formalsynth.plan.messages import ConfigError, Problems, Section, check_unique
 from formalsynth.plan.model import (
     BATCHES,
     FileScenario,
@@ -35,6 +34,7 @@ from formalsynth.plan.model import (
     StudyScenario,
 )
 from formalsynth.plan.scenario import ChosenStudy, Scenario
+from formalsynth.settings.messages import ConfigError, Problems, Section, check_unique
 
 AnyScenario = SimulatedScenario | FileScenario | StudyScenario
 

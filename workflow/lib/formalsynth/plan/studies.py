@@ -18,12 +18,12 @@ from formalsynth.core.words import counted
 from formalsynth.displays.figure import Figure, Repeat
 from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
-from formalsynth.plan.messages import ConfigError, Problems, cut, refusal, validated
 from formalsynth.plan.model import ClaimsConfig, ReadingConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import is_file
+from formalsynth.settings.messages import ConfigError, Problems, cut, refusal, validated
+from formalsynth.settings.yaml_file import load_yaml
 
 OF_FOLDER = "study"
 """Stem of a study file that takes its key from the name of its folder."""

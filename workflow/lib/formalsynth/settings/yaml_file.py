@@ -1,0 +1,107 @@
+"""Config files as text: YAML 1.2 with keys and values, without repeated keys, of a size that people write by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, ScalarNode
+
+from formalsynth.settings.messages import ConfigError
+
+TAGS = ("bool", "float", "int", "map", "null", "seq", "str", "timestamp")
+"""YAML tags that config accepts; sets have no order, and binary data hide their contents."""
+LONGEST = 2_000_000
+"""Largest size of a config file, in bytes."""
+
+
+class _Constructor(SafeConstructor):
+    """Constructor of Python values that refuses a key given twice, without its value: a file may be confidential."""
+
+    yaml_constructors = {  # noqa: RUF012 # a class variable of ruamel.yaml, and so typed
+        tag: constructor
+        for tag, constructor in SafeConstructor.yaml_constructors.items()
+        if tag is None or tag.rpartition(":")[2] in TAGS
+    }
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        # ruamel.yaml checks no mapping with a merge, and inserts what is merged before its own keys
+        own = node.value[len(getattr(node, "merge", None) or ()) :] if isinstance(node, MappingNode) else []
+        seen: set[str] = set()
+        for key in (key for key, _ in own if isinstance(key, ScalarNode)):
+            if key.value in seen:
+                raise MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writer of YAML that programs with YAML 1.1 read alike: it quotes yes, and like it 1e3, a number in YAML 1.2 only."""
+
+
+_NUMBER = re.compile(r"^[-+]?(0o[0-7]+|[0-9][0-9_]*\.?[0-9_]*[eE][-+]?[0-9]+)$")
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, list("-+0123456789"))
+
+
+def yaml_text(tree: object, *, flow: bool | None = False, width: float = 10**9) -> str:
+    """Write a tree as YAML that :func:`load_yaml` reads back.
+
+    Args:
+        tree: values, lists and mappings.
+        flow: True for a single line; None for lists and mappings without others inside on a line each.
+        width: longest line.
+    """
+    return yaml.dump(tree, Dumper=_Dumper, default_flow_style=flow, sort_keys=False, allow_unicode=True, width=width)
+
+
+def parsed(text: str) -> Any:
+    """Parse YAML that was written by a program, as YAML 1.1."""
+    return yaml.safe_load(text)
+
+
+def check_size(path: Path, times: int = 1) -> Path:
+    """Return a path if its file has a size that people write by hand, or so many times that size.
+
+    Raises:
+        ConfigError: it is a pipe or a device, or too large.
+        OSError: it does not exist.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ConfigError(f"{path}: (whole file): is a pipe or a device; allowed: a file")
+    if path.stat().st_size > times * LONGEST:
+        raise ConfigError(f"{path}: (whole file): has {path.stat().st_size} bytes; allowed: at most {times * LONGEST}")
+    return path
+
+
+def load_yaml(path: Path, times: int = 1) -> Mapping[Any, Any]:
+    """Read a YAML file of keys and values.
+
+    Args:
+        path: the file.
+        times: number of times that it may be larger than files that people write by hand.
+
+    Raises:
+        ConfigError: it cannot be read or parsed, or contains something else.
+    """
+    reader = YAML(typ="safe")
+    reader.Constructor = _Constructor
+    try:
+        with open(check_size(path, times), encoding="utf-8") as file:
+            values = reader.load(file)
+    except ConfigError:
+        raise
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: is missing") from error
+    # numbers or dates that Python cannot represent, wrong tags and endlessly nested brackets raise errors other than YAMLError
+    except (OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError, YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(values, dict):
+        # the message quotes no content: the file may be confidential and given by mistake
+        raise ConfigError(f"{path}: (whole file): contains something other than keys and values; allowed: keys and values")
+    return values
