@@ -223,20 +223,8 @@ def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> 
     before = place.read_bytes()
     if mutant:
         place.write_text(mutant.source(), encoding="utf-8")
-    command = [
-        "prlimit",
-        f"--as={MEMORY}",
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        FAST,
-        *tests,
-    ]
+    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", FAST]
+    command = ["prlimit", f"--as={MEMORY}", *pytest, *tests]
     environment = os.environ | {"PYTHONPATH": str(copies.folder / "workflow" / "lib"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, timeout=SECONDS, check=False)
@@ -281,10 +269,8 @@ def main() -> int:
     if given.list:
         print(*(f"{mutant.module}: {mutant.change}" for mutant in chosen), sep="\n")
         return 0
-    print(
-        f"{len(pool)} mutants can be generated; {len(chosen)} are tried, "
-        f"{sum(mutant.named for mutant in chosen)} of them by name."
-    )
+    by_name = sum(mutant.named for mutant in chosen)
+    print(f"{len(pool)} mutants can be generated; {len(chosen)} are tried, {by_name} of them by name.")
     copies = threading.local()
     with ThreadPoolExecutor(given.workers) as workers:
         rooms = sorted({" ".join(tests_of(mutant.module)) for mutant in chosen})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,6 @@ import yaml
 from formalsynth.core.words import METRICS, metric
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.rows import ours
-
-from dev.markdown import markdown_rows
 
 DOCUMENTS = ("README.md", "docs/*.md", "docs/proofs/*.md")
 """Documents whose parts are filled."""
@@ -197,6 +195,11 @@ def _statistics(table: list[dict[str, str]], columns: list[str]) -> list[list[st
         ["mechanism", *(metric(column).name for column in columns)],
         *([label, *(values[id, column] for column in columns)] for id, label in labels.items()),
     ]
+
+
+def markdown_rows(rows: Iterable[Sequence[str]]) -> str:
+    """Write rows of a table in Markdown: head, column alignment and cells."""
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
 
 
 def _matches(value: str, patterns: list[str]) -> bool:

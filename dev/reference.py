@@ -1,8 +1,8 @@
 """Reference run: the small part of a run at scale paper that the repository contains, and its comparison with a fresh run.
 
-Run as ``python -m dev.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
-has changed, or with ``--write`` to write docs/ERRATA.md and the parts of documents that come from stored tables; ``--check`` only
-compares.
+Run as ``python -m dev.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict has changed since the
+reference run or, given its ledger, another run; or with ``--write`` to write docs/ERRATA.md and the parts of documents that come
+from stored tables; ``--check`` only compares.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import numpy as np
-from formalsynth.ledger.steadiness import agreement, steadiness
+import pandas as pd
+from formalsynth.ledger.steadiness import agreement, drawn_verdicts, steadiness
 from formalsynth.plan.load import plan_of
 from formalsynth.plan.marks import between
-from formalsynth.plan.paper import Plan
+from formalsynth.plan.paper import Paper, Plan
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.glossary import TERMS
 from formalsynth.report.pages import SYMBOLS
@@ -24,19 +26,14 @@ from formalsynth.report.unsteady import headline_error
 from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
 
-from dev.ledgers import changes, markdown
-from dev.numbers import documents, filled
-from dev.release_drawing import release_drawing
-from dev.results_page import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
-from dev.steady import verdicts_of_run
+from dev.numbers import documents, filled, markdown_rows
+from dev.results_page import MAP, caption_in, errata_page, lead_picture, readme_part, results_page
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")
 LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
 GLOSSARY = Path("docs", "GLOSSARY.md")
-WAY = "release.svg"
-"""File name of the drawing that shows the steps of a release, in the folder of the reference run."""
 PART, PICTURE = "findings", "picture"
 """Names of the generated parts of README.md."""
 LARGEST = 100_000
@@ -48,7 +45,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m dev.reference", description="The reference run of the repository.")
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--keep", action="store_true", help=f"copy the small part of the run at scale {SCALE} to {KEPT}")
-    task.add_argument("--compare", action="store_true", help="list claims whose verdict has changed; exit with 1 if any")
+    task.add_argument("--compare", nargs="?", type=Path, const=LEDGER, metavar="CLAIMS",
+                      help=f"list claims whose verdict differs from that in another claims.csv (default: {LEDGER})")  # fmt: skip
     task.add_argument("--write", action="store_true", help="write the parts of documents that come from stored tables")
     task.add_argument("--check", action="store_true", help="exit with 1 if one of these is out of date")
     options = parser.parse_args()
@@ -62,9 +60,36 @@ def main() -> int:
     if options.keep:
         keep(plan, Path())
         return write(plan, Path())
-    other = changes(read_table(LEDGER), read_table(fresh))
-    print(markdown(other) if len(other) else "Every verdict is the same as in the reference run.")
-    return 1 if len(other) else 0
+    if not options.compare.is_file():
+        print(f"{options.compare}: there is no such file; give the file claims.csv of a finished run", file=sys.stderr)
+        return 2
+    changed = changes(read_table(options.compare), read_table(fresh))
+    print(markdown_rows(changed) if len(changed) > 2 else f"Every verdict is the same as in {options.compare}.")
+    return int(len(changed) > 2)
+
+
+def changes(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
+    """List claims whose verdict differs between two ledgers, or that only one of them contains.
+
+    Args:
+        before: columns of ``claims.csv``.
+        after: the same.
+
+    Returns:
+        Rows of a Markdown table: id, verdict and estimate before and after, and the note of the later ledger or the earlier.
+    """
+    ledgers = [table.astype(object).where(table.notna(), "").set_index("id").to_dict("index") for table in (before, after)]
+    rows = [["id", "before", "after", "why"], ["---"] * 4]
+    for id in ledgers[0] | ledgers[1]:
+        earlier, later = (ledger.get(id, {}) for ledger in ledgers)
+        if earlier.get("verdict") != later.get("verdict"):
+            rows.append([str(id), _words(earlier), _words(later), str(later.get("note") or earlier.get("note") or "")])
+    return rows
+
+
+def _words(row: Mapping[Hashable, object]) -> str:
+    """Format the verdict and the estimate of a claim."""
+    return f"{row['verdict']} ({row['estimate']})".removesuffix(" ()") if row else "no such claim"
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
@@ -80,14 +105,13 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     """
     rows, steady = read_ledger(folder / LEDGER), read_table(folder / STEADINESS)
     readme = (folder / README).read_text(encoding="utf-8")
-    readme = between(readme, PICTURE, lead_picture(str(KEPT), (folder / KEPT / FRONTIER).exists(), rows), str(README))
+    readme = between(readme, PICTURE, lead_picture(str(KEPT), rows), str(README))
     answers = {paper.question: paper.answer for paper in plan.papers.values() if paper.question}
     titles = {key: paper.config.title for key, paper in plan.papers.items()}
     texts = {
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
         ERRATA: errata_page(rows, plan.errata),
         KEPT / MAP: picture(rows, SYMBOLS, titles, headline_error(rows, steady)),
-        KEPT / WAY: release_drawing(),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }
     for path in documents(folder):
@@ -119,7 +143,7 @@ def keep(plan: Plan, folder: Path) -> None:
         elif target == folder / LEDGER or source.stat().st_size <= LARGEST:
             with whole(target) as partial:
                 shutil.copyfile(source, partial)
-    verdicts = verdicts_of_run(plan, folder / "results" / SCALE)
+    verdicts = pd.concat([_drawn_verdicts(paper, plan, folder / "results" / SCALE / key) for key, paper in plan.papers.items()])
     steady = steadiness(verdicts)
     write_text(folder / STEADINESS, steady.to_csv(index=False))
     captions = caption_in(folder / "figures" / SCALE)
@@ -128,6 +152,17 @@ def keep(plan: Plan, folder: Path) -> None:
         folder / RESULTS,
         results_page(plan, rows, SCALE, KEPT.name, captions, steady, agreement(verdicts) if len(steady) else np.empty(0)),
     )
+
+
+def _drawn_verdicts(paper: Paper, plan: Plan, results: Path) -> pd.DataFrame:
+    """Judge a paper and drawings of its replicates; claims without tables are left out."""
+    names: dict[str, list[tuple[str, str]]] = {}
+    for claim in paper.claims:
+        names[claim.id] = [(scenario.id, claim.estimate.table) for scenario in claim.scenarios]
+    paths = {key: results / key[0] / f"{key[1]}.csv" for keys in names.values() for key in keys}
+    tables = {key: read_table(path) for key, path in paths.items() if path.exists()}
+    claims = [claim for claim in paper.claims if names[claim.id] and tables.keys() >= set(names[claim.id])]
+    return drawn_verdicts(claims, tables, plan.config.verdicts, plan.config.root_seed)
 
 
 def _keep_drawing(source: Path, target: Path) -> None:

@@ -10,6 +10,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.steadiness import STEADY
 from formalsynth.ledger.verdicts import REPRODUCED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.report.captions import finding, with_finding
@@ -18,43 +19,41 @@ from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
 from formalsynth.report.unsteady import Turning, headline_error, stays_words, unsteady
 
-from dev.markdown import markdown_rows
-from dev.steady import steady_part
-from dev.themes import REST, THEMES, theme
+from dev.numbers import markdown_rows
 
 MAP = "verdicts.svg"
 """File of the verdict map in the folder of the reference run."""
 FRONTIER = "cost/fig12.png"
-"""First picture of README, if the run includes the study ``cost``: the error against the guaranteed epsilon."""
-LEAD = "range/fig02.png"
-"""First picture of README, if the run does not include that study."""
+"""First picture of README, of the study ``cost``: the error against the guaranteed epsilon."""
+CONTRACTION, REST = "Contraction of the bounds", "Budgets and losses"
+"""Themes of trends over sample sizes, and of columns that no other theme names."""
+THEMES = {
+    "Bounds of records and data sets": "delta bound epsilon claimed claimed_larger",
+    CONTRACTION: "",
+    "Weights and censored records": "affected weight searched known strength capped_share swaying",
+    "Utility of the synthetic data": "ecdf mean median q15 q90 tstr squared_error value mu phi weighting_bias",
+    "Attacks": "domias distance advantage attacked",
+    "Intervals and their coverage": "covered negative width error estimated_variance synthetic_variance",
+}
+"""Headings of the page of results, with prefixes of the columns of each; an exact match has priority over a prefix."""
 
 
-def lead_picture(kept: str, has_frontier: bool, rows: Sequence[LedgerRow]) -> str:
+def lead_picture(kept: str, rows: Sequence[LedgerRow]) -> str:
     """Write the first picture of README, with a caption that begins with its finding.
 
     Args:
         kept: folder of the reference run.
-        has_frontier: True if the picture :data:`FRONTIER` exists.
         rows: rows of the ledger.
     """
-    if has_frontier:
-        picture = f"[![Error of the synthetic data against the guaranteed ε]({kept}/{FRONTIER})](docs/COST.md)"
-        learned = finding([row for row in rows if (row.paper, row.shows) == ("cost", "figure 12")])
-        words = f"{learned} " * bool(learned) + (
-            "Lower is better: the error is the largest difference between the distribution functions of synthetic and "
-            "confidential data. Horizontal axis: the ε that is guaranteed when one record is added or removed, for every data "
-            "set (squares: if draws are exact). Grey strip: mechanisms without such a guarantee. Dotted line: the difference "
-            "between two samples from one population."
-        )
-    else:
-        picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"
-        words = (
-            "Figure 2 of the `range` paper, made by this software: the Lipschitz bound Δ of six synthesizers, over 100 simulated "
-            "data sets of 2000 records. The claimed ε is 2 Δ. The kind of guarantee differs between synthesizers, and is named "
-            "in each figure's caption."
-        )
-    return f"{picture}\n\n*{words}*"
+    learned = finding([row for row in rows if (row.paper, row.shows) == ("cost", "figure 12")])
+    return (
+        f"[![Error of the synthetic data against the guaranteed ε]({kept}/{FRONTIER})](docs/COST.md)\n\n*"
+        + f"{learned} " * bool(learned)
+        + "Lower is better: the error is the largest difference between the distribution functions of synthetic and "
+        "confidential data. Horizontal axis: the ε that is guaranteed when one record is added or removed, for every data "
+        "set (squares: if draws are exact). Grey strip: mechanisms without such a guarantee. Dotted line: the difference "
+        "between two samples from one population.*"
+    )
 
 
 def readme_part(
@@ -266,6 +265,35 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     numbers = [bool(rows) and isinstance(rows[0][place], int) for place in range(len(head))]
     lines = [list(head), ["---:" if number else "---" for number in numbers], *([str(cell) for cell in row] for row in rows)]
     return markdown_rows(lines)
+
+
+def theme(column: str, test: str) -> str:
+    """Return the theme of a claim, given its column and the kind of its test."""
+    names = {prefix: name for name, prefixes in THEMES.items() for prefix in prefixes.split()}
+    near = next((name for prefix, name in names.items() if column.startswith(prefix)), REST)
+    return CONTRACTION if test == "trend" else names.get(column, near)
+
+
+def steady_part(steady: pd.DataFrame, agreements: Array, claims: Mapping[str, str]) -> str:
+    """Write the section on verdicts that may change, in Markdown.
+
+    Args:
+        steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
+        agreements: as from :func:`formalsynth.ledger.steadiness.agreement`.
+        claims: the sentence of each claim by its id, which begins with the key of its paper.
+    """
+    turning = steady[steady["stays"] < STEADY].sort_values("stays", kind="stable")
+    rows = [["paper", "claim", "verdict", "stays", "otherwise"], ["---", "---", "---", "---:", "---"]]
+    for row in turning.itertuples():
+        id = str(row.id)
+        rows.append([f"`{id.partition('-')[0]}`", claims[id], str(row.verdict), f"{row.stays:.0%}", str(row.otherwise)])
+    return "\n\n".join([
+        f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims were judged again. Two such "
+        f"drawings agree on {agreements.mean():.1%} of the verdicts (from {agreements[0]:.1%} to {agreements[-1]:.1%}). Two runs "
+        f"from different root seeds can be expected to agree no more often. {len(steady) - len(turning)} verdicts are steady: "
+        f"they stay the same in at least {STEADY:.0%} of the drawings. The other {len(turning)} are near a border of their test:",
+        markdown_rows(rows),
+    ])  # fmt: skip
 
 
 def caption_in(folder: Path) -> Callable[[str], str]:

@@ -54,10 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line: write the site; return 2 if there is no report or the folder exists."""
     parser = argparse.ArgumentParser(prog="python -m dev.site", description="Report, summary and documents as a site.")
     parser.add_argument("site", type=Path, help="folder of the site, which must not exist")
-    parser.add_argument("report", type=Path, help="folder of the report from make share, which may be sent to others")
+    parser.add_argument("report", type=Path, help="folder of the report that may be sent to others")
     options = parser.parse_args(arguments)
     if not (options.report / "index.html").is_file():
-        print(f"{options.report} has no report: run make share first", file=sys.stderr)
+        print(f"{options.report} has no report: run snakemake share first", file=sys.stderr)
         return 2
     if options.site.exists():
         print(f"{options.site} exists: remove it, or give another folder", file=sys.stderr)

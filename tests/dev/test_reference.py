@@ -1,14 +1,17 @@
 """The reference run: what is kept of a run, and what documents say of it."""
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from formalsynth.ledger.judge import COLUMNS
+from formalsynth.ledger.steadiness import steadiness
 from formalsynth.plan.load import read_plan
 from formalsynth.show.style import PALETTE
 from PIL import Image, ImageChops, ImageColor
 
-from dev.reference import ERRATA, KEPT, README, RESULTS, SCALE, keep, write
+from dev.reference import ERRATA, KEPT, README, RESULTS, SCALE, changes, keep, main, write
+from dev.results_page import steady_part
 
 
 def ledger(**verdicts):
@@ -93,6 +96,69 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     assert "![A tile for each claim: its colour and its sign show the verdict](reference/verdicts.svg)" in text
 
 
+def test_changes_name_claims_whose_verdict_differs_or_that_one_ledger_lacks():
+    before = ledger(a="reproduced", b="reproduced", c="direction only").assign(note="old | text")
+    after = ledger(a="reproduced", b="not reproduced", d="reproduced").assign(note="new")
+    after.loc[2, "estimate"] = None
+    assert changes(before, after)[2:] == [
+        ["b", "reproduced (5.1)", "not reproduced (5.1)", "new"],
+        ["c", "direction only (5.1)", "no such claim", "old | text"],
+        ["d", "no such claim", "reproduced", "new"],
+    ]
+    assert changes(before, before.assign(estimate="4.9"))[2:] == []
+
+
+def test_a_run_is_compared_with_the_reference_run_or_another_one(run, monkeypatch, capsys):
+    monkeypatch.chdir(run)
+    ledger(a="refuted").to_csv(run / "other.csv", index=False)
+
+    def compare(*arguments):
+        monkeypatch.setattr("sys.argv", ["reference", "--compare", *arguments])
+        return main(), capsys.readouterr()
+
+    monkeypatch.setattr("dev.reference.plan_of", lambda folder: None)
+    status, output = compare("other.csv")
+    assert (status, output.out.splitlines()[2:]) == (1, ["| a | refuted (5.1) | reproduced (5.1) | seen twice |"])
+    status, output = compare("results/paper/claims.csv")
+    assert (status, output.out) == (0, "Every verdict is the same as in results/paper/claims.csv.\n")
+    assert compare("absent.csv")[0] == 2
+
+
+def test_steadiness_is_that_of_the_claims_whose_tables_are_there(run, plan):
+    """One scenario has a table, every column of which is chance."""
+    paper, generator = plan.papers["range"], np.random.default_rng(1)
+    columns = {name for claim in paper.claims for name in (*claim.estimate.value, *claim.estimate.rows)}
+    parts = [
+        pd.DataFrame(dict.fromkeys(columns, 9 + generator.normal(size=40)))
+        .assign(scenario="simulation", n=2000, synthesizer=id, replicate=np.arange(40))
+        .assign(**{f"parameter {name}": value for name, value in synthesizer.parameters.items()})
+        for id, synthesizer in paper.scenarios["simulation_n2000"].synthesizers.items()
+    ]
+    folder = run / "results" / SCALE / "range" / "simulation_n2000"
+    folder.mkdir()
+    pd.concat(parts).to_csv(folder / "replicates.csv", index=False)
+    ledger(**{claim.id: "reproduced" for claim in paper.claims}).to_csv(run / "results" / SCALE / "claims.csv", index=False)
+    keep(plan, run)
+    steady = pd.read_csv(run / KEPT / "steadiness.csv").set_index("id")["stays"]
+    assert "range-delta-order" in steady.index
+    assert 0 < len(steady) < len(paper.claims)
+    assert 0.05 <= steady.mean() <= 1
+
+
+def test_the_page_lists_verdicts_that_turn_the_least_steady_first():
+    verdicts = pd.DataFrame(
+        {0: ["x", "x", "x"], 1: ["x", "y", "x"], 2: ["x", "y", "z"]}, index=["firm", "reps-turns", "range-wavers"]
+    )
+    claims = {"reps-turns": "It turns.", "range-wavers": "It wavers."}
+    text = steady_part(steadiness(verdicts), np.array([0.5, 0.75, 1]), claims)
+    assert "agree on 75.0% of the verdicts (from 50.0% to 100.0%)" in text
+    assert "1 verdicts are steady" in text
+    assert [line for line in text.splitlines() if line.endswith(("y |", "z |"))] == [
+        "| `reps` | It turns. | x | 0% | y |",
+        "| `range` | It wavers. | x | 50% | z |",
+    ]
+
+
 def test_claims_stand_under_their_theme_with_a_link_to_their_figure(run, plan):
     rows = ledger(**{"range-delta-order": "not reproduced", "range-contraction-weighted": "not reproduced"})
     rows.loc[0, "shows"] = "figure 2"
@@ -103,20 +169,6 @@ def test_claims_stand_under_their_theme_with_a_link_to_their_figure(run, plan):
     first, second = text.index("### Bounds of records and data sets"), text.index("### Contraction of the bounds")
     assert first < text.index("(Section 1; [figure 2](reference/range/fig02.png))") < second
     assert "### Attacks" not in text
-
-
-def test_the_first_picture_of_readme_is_the_frontier_where_the_run_has_it(run, plan):
-    keep(plan, run)
-    (run / README).write_text("<!-- begin: picture --><!-- end: picture --><!-- begin: findings --><!-- end: findings -->")
-    write(plan, run)
-    assert "docs/reference/range/fig02.png" in (run / README).read_text(encoding="utf-8")
-    frontier = run / KEPT / "cost" / "fig12.png"
-    frontier.parent.mkdir()
-    frontier.touch()
-    assert write(plan, run, check=True) == 1
-    write(plan, run)
-    assert "(docs/reference/cost/fig12.png)](docs/COST.md)" in (run / README).read_text(encoding="utf-8")
-    assert (run / KEPT / "verdicts.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):

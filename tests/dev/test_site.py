@@ -45,7 +45,7 @@ def test_a_link_without_a_file_is_refused():
 
 def test_without_a_report_it_names_the_command_to_run(tmp_path, capsys):
     assert main([str(tmp_path / "site"), str(tmp_path)]) == 2
-    assert "run make share first" in capsys.readouterr().err
+    assert "run snakemake share first" in capsys.readouterr().err
 
 
 def test_no_folder_is_replaced(tmp_path, capsys):
