@@ -93,7 +93,7 @@ def test_equal_copies_have_no_error_and_differences_have_their_own(generator):
 
 @pytest.mark.filterwarnings("ignore:invalid value", "ignore:overflow")
 @given(SETS)
-def test_statistics_of_sorted_sets_are_those_of_numpy_bit_by_bit(sets):
+def test_statistics_of_sets_are_those_of_each_set_bit_by_bit(sets):
     for name, values in statistics_of_sets(sets, STATISTICS).items():
         np.testing.assert_array_equal(values, [STATISTICS[name](units) for units in sets], err_msg=name)
         np.testing.assert_array_equal(statistics_of_sets(sets[0], [name])[name], values[0], err_msg=name)
