@@ -52,21 +52,10 @@ def test_factors_of_many_records_in_groups_omit_zeros_and_give_the_same_products
     assert np.count_nonzero(dense) == 250
     monkeypatch.setattr(of_core, "LARGEST_DENSE", 10)
     sparse = of_core.in_groups(values, group, 7, common)
-    assert isinstance(sparse, of_core.Grouped)
-    assert sparse.shape == (50, 23)
-    assert np.array_equal(np.asarray(sparse), dense)
+    assert of_core.is_sparse(sparse)
+    assert not of_core.is_sparse(dense)
+    assert np.array_equal(sparse.toarray(), dense)
+    assert np.array_equal(of_core.each(sparse, np.square).toarray(), of_core.each(dense, np.square))
     assert np.allclose(left @ sparse.T, left @ dense.T, rtol=1e-14)
     assert np.allclose(sparse.T @ values[:, 0], dense.T @ values[:, 0], rtol=1e-14)
     assert np.allclose(left @ sparse[index].T, left @ dense[index].T, rtol=1e-14)
-
-
-@pytest.mark.parametrize("group", [[], [5] * 40, [2] * 20 + [0] * 11 + [2], [0, *[6] * 31, 3], [1] * 15, [4] * 31 + [3]])
-@pytest.mark.parametrize("c", [0, 2])
-def test_products_with_adjacent_records_of_a_group_are_those_of_the_dense_factor(monkeypatch, group, c):
-    monkeypatch.setattr(of_core, "LARGEST_DENSE", -1)
-    generator, n = np.random.default_rng(2), len(group)
-    factor = of_core.in_groups(generator.random((n, 3)), np.array(group, dtype=int), 7, generator.random((n, c)))
-    left = generator.random((4, 21 + c))
-    assert np.allclose(left @ factor.T, left @ np.asarray(factor).T, rtol=1e-14)
-    assert all(len(set(group[start:end])) == 1 for start, end in factor.runs)
-    assert bool(factor.runs) == (n > 0 and n >= 16 * (1 + np.count_nonzero(np.diff(group))))

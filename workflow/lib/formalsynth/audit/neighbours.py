@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from formalsynth.audit.replay import Outcome
-from formalsynth.core.arrays import Array, Draws, Grouped, Index, Records, blocks
+from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, is_sparse
 from formalsynth.core.family import Family, whole
 from formalsynth.core.job import Kind
 
@@ -138,7 +138,7 @@ def pull(family: Family, records: Records, draws: Draws) -> Array:
     if evaluated := whole(family):
         return np.asarray(evaluated.log_likelihood(records, draws).std(axis=0))
     left, right = family.factors(records, draws)
-    if isinstance(right, Grouped):
+    if is_sparse(right):
         return np.concatenate([(left @ right[part].T).std(axis=0) for part in blocks(len(records), len(left))])
     with np.errstate(over="ignore", invalid="ignore"):
         centred = left - left.mean(axis=0)

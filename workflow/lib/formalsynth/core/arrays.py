@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,87 +130,6 @@ def product(axes: Sequence[Array]) -> Array:
 
 LARGEST_DENSE = 5_000_000
 """Largest number of entries of a grouped factor that is stored as a dense array."""
-SHORTEST_RUN = 16
-"""Least mean number of adjacent records of a group for which a product for each group is faster."""
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """Factor (n, c + g k) of n records in g groups, without its zeros.
-
-    Of the entries after the first c of a record, only those of its group are not 0. Rows can be selected and summed, and the
-    transposed factor can be multiplied by a matrix on its left or a vector on its right. NumPy's functions make a dense array.
-    """
-
-    __array_priority__ = 1000
-    """A matrix on the left leaves the product to this class."""
-    common: Array
-    """(n, c) first columns."""
-    values: Array
-    """(n, k) entries of the record's group."""
-    group: Index
-    """(n,) group of each record, from 0."""
-    groups: int
-    """Number of groups g."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-        return len(self.common), self.common.shape[1] + self.groups * self.values.shape[1]
-
-    @cached_property
-    def runs(self) -> list[tuple[int, int]]:
-        """Slices of adjacent records of the same group; none if they are too short for a product of each to be faster."""
-        starts = np.flatnonzero(np.diff(self.group, prepend=-1)).tolist()
-        return list(pairwise([*starts, len(self.group)])) if len(starts) * SHORTEST_RUN <= len(self.group) else []
-
-    @property
-    def T(self) -> GroupedColumns:
-        """The transposed factor."""
-        return GroupedColumns(self)
-
-    def __getitem__(self, rows: Any) -> Grouped:
-        return replace(self, common=self.common[rows], values=self.values[rows], group=self.group[rows])
-
-    def sum(self, axis: Literal[0]) -> Array:
-        """Sum the rows."""
-        return self.T @ np.ones(len(self.values))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        n, k = self.values.shape
-        dense = np.zeros((n, self.groups, k))
-        dense[np.arange(n), self.group] = self.values
-        whole = dense.reshape(n, self.groups * k)
-        return (np.hstack([self.common, whole]) if self.common.shape[1] else whole).astype(dtype or float, copy=False)
-
-
-@dataclass(frozen=True)
-class GroupedColumns:
-    """Transposed :class:`Grouped`, for products with a matrix on its left or a vector on its right."""
-
-    __array_priority__ = 1000
-    rows: Grouped
-
-    def __rmatmul__(self, left: Array) -> Array:
-        """Product (S, n) with a matrix (S, c + g k). It is fastest if records of a group are adjacent."""
-        common, values, group = self.rows.common, self.rows.values, self.rows.group
-        c, k = common.shape[1], values.shape[1]
-        product: Array = np.empty((len(left), len(group)))
-        if self.rows.runs:
-            for start, end in self.rows.runs:
-                own = c + group[start] * k
-                np.matmul(left[:, own : own + k], values[start:end].T, out=product[:, start:end])
-        else:
-            product.fill(0)
-            for j in range(k):
-                product += left.take(c + group * k + j, axis=1) * values[:, j]
-        return product + left[:, :c] @ common.T if c else product
-
-    def __matmul__(self, weights: Array) -> Array:
-        """Product (c + g k,) with a vector (n,)."""
-        values, group, groups = self.rows.values, self.rows.group, self.rows.groups
-        sums = [np.bincount(group, weights * column, minlength=groups) for column in values.T]
-        return np.append(self.rows.common.T @ weights, np.stack(sums, axis=1))
 
 
 def in_groups(values: Array, group: Index, groups: int, common: Array | None = None) -> Array:
@@ -226,14 +142,32 @@ def in_groups(values: Array, group: Index, groups: int, common: Array | None = N
         common: (n, c) first columns, shared by all groups.
 
     Returns:
-        (n, c + g k) with zeros elsewhere: dense, or :class:`Grouped` above :data:`LARGEST_DENSE` entries.
+        (n, c + g k) with zeros elsewhere: dense, or sparse above :data:`LARGEST_DENSE` entries. Rows of both can be selected and
+        summed, and both can be transposed and multiplied by dense arrays.
     """
-    factor = Grouped(np.empty((len(values), 0)) if common is None else common, values, group, groups)
-    return cast(Array, factor) if math.prod(factor.shape) > LARGEST_DENSE else np.asarray(factor)
+    common = np.empty((len(values), 0)) if common is None else common
+    (n, c), k = common.shape, values.shape[1]
+    columns = np.hstack([np.broadcast_to(np.arange(c), (n, c)), c + k * group[:, None] + np.arange(k)])
+    entries = np.hstack([common, values])
+    if n * (c + groups * k) <= LARGEST_DENSE:
+        dense = np.zeros((n, c + groups * k))
+        np.put_along_axis(dense, columns, entries, axis=1)
+        return dense
+    from scipy.sparse import csr_array
+
+    starts = np.arange(n + 1) * (c + k)
+    return cast(Array, csr_array((entries.ravel(), columns.ravel(), starts), shape=(n, c + groups * k)))
+
+
+def is_sparse(factor: object) -> bool:
+    """Return True for a sparse factor of :func:`in_groups`."""
+    return not isinstance(factor, np.ndarray)
 
 
 def each(factor: Array, function: Callable[[Array], Array]) -> Array:
     """Apply a function, which is 0 at 0, to the entries of a factor."""
-    if isinstance(factor, Grouped):
-        return cast(Array, replace(factor, common=function(factor.common), values=function(factor.values)))
-    return function(factor)
+    if isinstance(factor, np.ndarray):
+        return function(factor)
+    mapped = factor.copy()
+    mapped.data = function(factor.data)
+    return mapped
