@@ -56,9 +56,7 @@ config/KEYS.md: .venv/complete $(wildcard workflow/lib/formalsynth/*/*.py workfl
 	  $(call stop,$$python cannot create virtual environments: install its venv module (Debian and Ubuntu: apt-get install python3-venv).); \
 	echo "Setting up .venv with $$("$$python" --version) from requirements.txt (about a minute, once)"; \
 	rm -rf .venv && mkdir .venv && echo "$(HERE)" > .venv/where && "$$python" -m venv .venv
-	@# CmdStan is built while the packages are installed; setup checks it and reports failures.
-	@[ -e .cmdstan ] || PYTHONPATH=workflow/lib $(BIN)/python -m formalsynth.stan.install --record .cmdstan > .venv/cmdstan.log 2>&1 & \
-	{ $(PIP) --require-hashes -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > .venv/pip.log 2>&1 && touch $@ || { \
+	@{ $(PIP) --require-hashes -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > .venv/pip.log 2>&1 && touch $@ || { \
 	  grep '^ERROR' .venv/pip.log | head -n 3 >&2; why='is there a network?'; \
 	  ! grep -q 'No space left\|Disk quota' .venv/pip.log || why='the disk is full, or that of TMPDIR'; \
 	  ! grep -q 'DO NOT MATCH THE HASHES' .venv/pip.log || \

@@ -342,7 +342,7 @@ def refute(data_sets: int) -> None:
 
 def stan(data_sets: int) -> None:
     """Draw from both posteriors with CmdStan, and estimate the loss by bridge sampling."""
-    from formalsynth.stan.chain import Lengths, run_chain
+    from formalsynth.stan.sample import Lengths, run_chain
 
     executable = next(RESULTS.glob("**/stan/linear_regression"))
     family, n = FAMILIES["lognormal_regression"], 2000

@@ -17,7 +17,7 @@ import numpy as np
 from fits import ROOT, SETTINGS, comparisons, processor_seconds
 from formalsynth.core.arrays import Draws
 from formalsynth.core.family import FAMILIES
-from formalsynth.stan import chain
+from formalsynth.stan import sample as sampling
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import sample
 from formalsynth.stan.served import ended_after
@@ -60,15 +60,15 @@ def compare(title: str, fit: Callable[..., Any], repetitions: int) -> None:
 
 def block(fit: Callable[..., Any], seeds: range, serve: bool) -> tuple[float, list[Draws]]:
     """Processor milliseconds of a fit, and the draws of all fits."""
-    kept = chain.ask
+    kept = sampling.ask
     if not serve:
-        chain.ask = lambda executable, request: None
+        sampling.ask = lambda executable, request: None
     start = processor_seconds()
     try:
         with ended_after():
             draws = [fit(seed=seed).draws for seed in seeds]
     finally:
-        chain.ask = kept
+        sampling.ask = kept
     return 1000 * (processor_seconds() - start) / len(seeds), draws
 
 

@@ -244,11 +244,10 @@ def _cmdstan_candidates():
 @pytest.fixture(scope="session")
 def compiled(cmdstan, request, tmp_path_factory):
     """Compile a Stan program by its name, with its native or its portable functions; kept until its sources change."""
-    from formalsynth.stan.compile import HEADER, compile_program
-    from formalsynth.stan.main import SOURCE
+    from formalsynth.stan.compile import HEADER, MAIN, compile_program
 
     sources = sorted(path for path in (REPOSITORY / "stan").rglob("*") if path.is_file())
-    ours = [SOURCE, HEADER, *(path for path in sources if path.parent.name != "stan")]
+    ours = [MAIN, HEADER, *(path for path in sources if path.parent.name != "stan")]
     functions = b"".join(path.read_bytes() for path in ours)
 
     cache = getattr(request.config, "cache", None)

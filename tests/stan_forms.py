@@ -4,7 +4,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from formalsynth.stan.chain import Lengths, as_json, run_chain
+from formalsynth.stan.command import as_json
+from formalsynth.stan.sample import Lengths, run_chain
 
 # Each Monte Carlo comparison is at this many standard errors: even 200 of them, two-sided, fail by chance in fewer than one
 # run in 10,000, as 200 * 2 * P(Z > 5.5) < 2e-5.

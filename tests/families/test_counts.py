@@ -14,9 +14,8 @@ from formalsynth.core.weights import lipschitz_weights
 from formalsynth.data.populations.counts import negative_binomial_mixture, poisson
 from formalsynth.families._counts import grouped
 from formalsynth.families._negative_binomial import log_rising
-from formalsynth.stan.chain import Lengths, run_chain
 from formalsynth.stan.diagnostics import diagnose
-from formalsynth.stan.sample import sample
+from formalsynth.stan.sample import Lengths, run_chain, sample
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

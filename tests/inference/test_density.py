@@ -11,8 +11,8 @@ from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, 
 from formalsynth.core.tables import tabled
 from formalsynth.inference.density import TablesDensity, importance_draws, information
 from formalsynth.inference.tables_model import TablesModel
-from formalsynth.stan.chain import ChainFailed, Lengths, run_chain
-from formalsynth.stan.sample import sample
+from formalsynth.stan.command import ChainFailed
+from formalsynth.stan.sample import Lengths, run_chain, sample
 from scipy import stats
 from stan_forms import check_gradient, check_same_path
 

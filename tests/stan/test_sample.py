@@ -15,9 +15,8 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.registry import load
-from formalsynth.stan.chain import Chain
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
-from formalsynth.stan.sample import CAREFUL, sample
+from formalsynth.stan.sample import CAREFUL, Chain, sample
 
 load(["formalsynth.families.linear"])
 FAMILY = FAMILIES["lognormal_regression"]
@@ -312,7 +311,7 @@ def test_a_program_that_cannot_be_started_is_no_fit_at_all(data, tmp_path, conte
 @pytest.mark.parametrize("kilobytes", [8, 20, 100])
 def test_a_full_disk_is_no_failed_fit(run, small_disk, kilobytes, monkeypatch):
     """CmdStan itself ends as if all were well, with fewer draws or none. A served fit writes no file."""
-    monkeypatch.setattr("formalsynth.stan.chain.ask", lambda executable, request: None)
+    monkeypatch.setattr("formalsynth.stan.sample.ask", lambda executable, request: None)
     folder = small_disk(kilobytes)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     with pytest.raises(OSError, match=rf"could not write to {folder}/.*No space left.*: make room, or set TMPDIR to another"):

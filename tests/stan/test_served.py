@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.stan import chain, generate, served
-from formalsynth.stan.chain import ChainFailed, Lengths, run_chain
+from formalsynth.stan import generate, served
+from formalsynth.stan import sample as sampling
+from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.compile import compile_program
+from formalsynth.stan.sample import Lengths, run_chain
 from formalsynth.stan.served import GREETING, Request, Server, ask, end_all
 from processes import command, is_alive
 
@@ -25,7 +27,6 @@ UNTUNED = Lengths(1, 100, 2, 0.65)
 LINEAR = {"p": 1, "weight_total": 50.0, "theta_hat": [0.5], "inverse_factor": [[1.0]], "residual_squares": 50.0}
 LINEAR |= {"prior_sd": 100.0, "prior_shape": 0.01, "prior_scale": 0.01}
 START = {"theta": [0.5], "log_sigma": 0.0}
-OLD = "formalsynth.stan.chain._in_own_process"
 EVALUATED = """
 data {
   int<lower=0> n;
@@ -78,13 +79,15 @@ def _ended():
     """End the processes after each test, which forgets how often they died."""
     yield
     end_all()
-    served._deaths.clear()
+    served.deaths.clear()
 
 
-def alone(executable, data, inits, parameters, seed, lengths):
-    """Run a chain in a process of its own."""
-    texts = {"data": chain.as_json(data), "inits": chain.as_json(inits)}
-    return chain._in_own_process(executable, texts, parameters, seed, lengths)
+def alone(run, *arguments):
+    """Run in a process of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (sampling, generate):
+            patch.setattr(module, "ask", lambda executable, request: None)
+        return run(*arguments)
 
 
 def assert_same(first, second):
@@ -98,11 +101,11 @@ def assert_same(first, second):
 def only_served(monkeypatch):
     """Fail where a chain or an evaluation is run in a process of its own."""
 
-    def refused(*arguments):
+    def refused(*arguments, **settings):
         raise AssertionError("a process of its own")
 
-    monkeypatch.setattr(OLD, refused)
-    monkeypatch.setattr(generate, "_run", refused)
+    for module in (sampling, generate):
+        monkeypatch.setattr(module, "run", refused)
 
 
 @pytest.fixture(scope="session")
@@ -112,13 +115,6 @@ def evaluated(cmdstan, tmp_path_factory):
     source.write_text(EVALUATED, encoding="utf-8")
     compile_program(source, source.with_suffix(""), cmdstan)
     return source.with_suffix("")
-
-
-def unserved(run, *arguments):
-    """Evaluate in a process of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(generate, "ask", lambda executable, request: None)
-        return run(*arguments)
 
 
 def assert_same_values(first, second):
@@ -134,14 +130,14 @@ def assert_same_points(first, second):
 
 @pytest.mark.stan
 @pytest.mark.parametrize("lengths", [LENGTHS, UNTUNED])
-def test_draws_are_those_of_a_process_of_its_own(program, lengths, monkeypatch):
+def test_draws_are_those_of_a_process_of_its_own(program, lengths, request):
     """Bit by bit, one fit after the other in the same process, and in another order."""
-    expected = {seed: alone(program, LINEAR, START, ("beta", "sigma"), seed, lengths) for seed in (1, 2, 3)}
+    expected = {seed: alone(run_chain, program, LINEAR, START, ("beta", "sigma"), seed, lengths) for seed in (1, 2, 3)}
     assert (lengths is UNTUNED) == any(drawn.divergences for drawn in expected.values())
-    monkeypatch.setattr(OLD, None)
+    request.getfixturevalue("only_served")
     for seed in (2, 1, 3, 2):
         assert_same(run_chain(program, LINEAR, START, ("beta", "sigma"), seed, lengths), expected[seed])
-    assert sum(str(program) in key for key in served._servers) == 1
+    assert sum(str(program) in key for key in served.servers) == 1
 
 
 def shipped():
@@ -162,14 +158,14 @@ def outcomes(generator, name):
 @pytest.mark.stan
 @pytest.mark.parametrize("lengths", [LENGTHS, UNTUNED])
 @pytest.mark.parametrize("name", shipped())
-def test_draws_of_shipped_programs_are_those_of_a_process_each(compiled, generator, name, lengths, monkeypatch):
+def test_draws_of_shipped_programs_are_those_of_a_process_each(compiled, generator, name, lengths, request):
     family = FAMILIES[name]
     columns = 2 if "regression" in name else 1
     records = Records(outcomes(generator, name), np.column_stack([np.ones(60), generator.normal(size=60)])[:, :columns])
     data = family.stan_data(records, generator.uniform(size=60), family.priors)
     inits, executable = family.inits(data), compiled(family.program)
-    expected = [alone(executable, data, inits, family.parameters, seed, lengths) for seed in (1, 2)]
-    monkeypatch.setattr(OLD, None)
+    expected = [alone(run_chain, executable, data, inits, family.parameters, seed, lengths) for seed in (1, 2)]
+    request.getfixturevalue("only_served")
     for seed, drawn in zip((1, 2), expected, strict=True):
         assert_same(run_chain(executable, data, inits, family.parameters, seed, lengths), drawn)
 
@@ -182,8 +178,8 @@ def test_points_of_shipped_programs_are_those_of_a_process_each(compiled, genera
     records = Records(outcomes(generator, name), np.column_stack([np.ones(60), generator.normal(size=60)])[:, :columns])
     data, executable = family.stan_data(records, generator.uniform(size=60), family.priors), compiled(family.program)
     parameters = list(family.inits(data))
-    starts = [unserved(generate.start, executable, data, parameters, seed) for seed in (1, 2)]
-    points = [unserved(generate.evaluate, executable, data, start) for start in starts]
+    starts = [alone(generate.start, executable, data, parameters, seed) for seed in (1, 2)]
+    points = [alone(generate.evaluate, executable, data, start) for start in starts]
     request.getfixturevalue("only_served")
     for seed, start, point in zip((1, 2), starts, points, strict=True):
         assert_same_values(generate.start(executable, data, parameters, seed), start)
@@ -194,9 +190,9 @@ def test_points_of_shipped_programs_are_those_of_a_process_each(compiled, genera
 def test_values_are_those_of_a_process_of_its_own(evaluated, request):
     """Bit by bit, with random numbers, one evaluation after the other in the same process, and in another order."""
     seeds = (1, 2, 20260205)
-    starts = {seed: unserved(generate.start, evaluated, DATA, list(POINT), seed) for seed in seeds}
-    points = {seed: unserved(generate.evaluate, evaluated, DATA, POINT, seed) for seed in seeds}
-    generated = {seed: unserved(generate.generate, evaluated, DATA, DRAWS, seed) for seed in seeds}
+    starts = {seed: alone(generate.start, evaluated, DATA, list(POINT), seed) for seed in seeds}
+    points = {seed: alone(generate.evaluate, evaluated, DATA, POINT, seed) for seed in seeds}
+    generated = {seed: alone(generate.generate, evaluated, DATA, DRAWS, seed) for seed in seeds}
     assert generated[1]["cube"].shape == (2, 2, 4, 3)
     assert not np.array_equal(generated[1]["x_rep"], generated[2]["x_rep"])
     assert np.ptp([point.values["middle"] for point in points.values()]) > 0
@@ -205,7 +201,7 @@ def test_values_are_those_of_a_process_of_its_own(evaluated, request):
         assert_same_points(generate.evaluate(evaluated, DATA, POINT, seed), points[seed])
         assert_same_values(generate.generate(evaluated, DATA, DRAWS, seed), generated[seed])
         assert_same_values(generate.start(evaluated, DATA, list(POINT), seed), starts[seed])
-    assert len(served._servers) == 1
+    assert len(served.servers) == 1
 
 
 @pytest.mark.stan
@@ -213,7 +209,7 @@ def test_values_are_those_of_a_process_of_its_own(evaluated, request):
 def test_any_number_of_records_and_draws(evaluated, number, request):
     data = {"n": number, "x": np.linspace(-1, 1, number), "fault": 0}
     draws = {name: np.repeat(values, 5, axis=0) for name, values in DRAWS.items()}
-    expected = unserved(generate.generate, evaluated, data, draws, 1), unserved(generate.evaluate, evaluated, data, POINT)
+    expected = alone(generate.generate, evaluated, data, draws, 1), alone(generate.evaluate, evaluated, data, POINT)
     assert ("x_rep" in expected[0]) == (number > 0)
     request.getfixturevalue("only_served")
     assert_same_values(generate.generate(evaluated, data, draws, 1), expected[0])
@@ -246,10 +242,10 @@ def test_an_error_in_generated_quantities_leaves_them_out_of_a_point(evaluated, 
 )
 def test_an_evaluation_that_fails_has_the_words_of_a_process_of_its_own(evaluated, run, arguments, words):
     function = getattr(generate, run)
-    for way in (unserved, lambda function, *arguments: function(*arguments)):
+    for way in (alone, lambda function, *arguments: function(*arguments)):
         with pytest.raises(ChainFailed, match=words):
             way(function, evaluated, *arguments)
-    (server,) = served._servers.values()
+    (server,) = served.servers.values()
     assert server.process.poll() is None
 
 
@@ -261,24 +257,24 @@ def test_columns_that_are_not_parameters_are_left_to_cmdstan_which_ignores_them(
 
 @pytest.mark.stan
 def test_a_program_without_generated_quantities_is_an_error(program):
-    with pytest.raises(ChainFailed, match="reported no reason"):
+    with pytest.raises(ChainFailed, match="Model doesn't generate any quantities"):
         generate.generate(program, LINEAR, {name: np.asarray(values)[None] for name, values in START.items()}, 1)
-    (server,) = served._servers.values()
+    (server,) = served.servers.values()
     assert server.process.poll() is None
 
 
 @pytest.mark.stan
 def test_a_killed_process_is_replaced_for_an_evaluation(evaluated):
-    expected = unserved(generate.generate, evaluated, DATA, DRAWS, 1)
+    expected = alone(generate.generate, evaluated, DATA, DRAWS, 1)
     for death in range(served.DEATHS):
         assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
-        (server,) = served._servers.values()
+        (server,) = served.servers.values()
         server.process.kill()
         server.process.wait()
         assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
-        assert list(served._deaths.values()) == [death + 1]
+        assert list(served.deaths.values()) == [death + 1]
     assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
-    assert not served._servers
+    assert not served.servers
 
 
 @pytest.mark.stan
@@ -293,7 +289,7 @@ def test_no_value_of_an_evaluation_is_in_a_file(evaluated, only_served, tmp_path
 def test_nothing_is_in_a_file_or_on_a_command_line(program, only_served, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run_chain(program, LINEAR, START, ("beta",), 1234567, LENGTHS)
-    (server,) = served._servers.values()
+    (server,) = served.servers.values()
     assert command(server.process.pid)[1:] == [b"serve"]
     assert list(tmp_path.iterdir()) == []
 
@@ -308,26 +304,27 @@ def test_nothing_is_in_a_file_or_on_a_command_line(program, only_served, tmp_pat
     ],
 )
 def test_a_fit_that_fails_has_the_words_of_a_process_of_its_own(program, changes, parameters, words):
-    for run in (alone, run_chain):
-        with pytest.raises(ChainFailed, match=words.replace("(", r"\(").replace(")", r"\)")):
-            run(program, LINEAR | changes, START, parameters, 1, LENGTHS)
-    (server,) = served._servers.values()
+    arguments = program, LINEAR | changes, START, parameters, 1, LENGTHS
+    for way in (alone, lambda function, *arguments: function(*arguments)):
+        with pytest.raises(ChainFailed, match=re.escape(words)):
+            way(run_chain, *arguments)
+    (server,) = served.servers.values()
     assert server.process.poll() is None
 
 
 @pytest.mark.stan
 def test_a_process_that_was_killed_is_replaced(program):
-    expected = alone(program, LINEAR, START, ("beta",), 1, LENGTHS)
+    expected = alone(run_chain, program, LINEAR, START, ("beta",), 1, LENGTHS)
     for death in range(served.DEATHS):
         assert_same(run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS), expected)
-        (server,) = served._servers.values()
+        (server,) = served.servers.values()
         server.process.kill()
         server.process.wait()
         assert_same(run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS), expected)
-        assert not served._servers
-        assert list(served._deaths.values()) == [death + 1]
+        assert not served.servers
+        assert list(served.deaths.values()) == [death + 1]
     assert_same(run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS), expected)
-    assert not served._servers
+    assert not served.servers
 
 
 REQUEST = Request("fit", 1, 2, ("mu",), "{}", b"{}", (10, 1, 10, 0.8))
@@ -357,8 +354,8 @@ def test_an_answer_that_is_not_what_was_agreed_is_none(tmp_path, answer):
     program.write_text(f"#!/bin/sh\nprintf '{GREETING.decode()}'\nread line\nprintf '{answer}'\n")
     program.chmod(0o755)
     assert ask(program, REQUEST) is None
-    assert not served._servers
-    assert list(served._deaths.values()) == [1]
+    assert not served.servers
+    assert list(served.deaths.values()) == [1]
 
 
 @pytest.mark.parametrize(("first", "then"), [
@@ -371,8 +368,8 @@ def test_a_program_that_lives_but_lost_a_pipe_is_ended(tmp_path, first, then, da
     program.write_text(f"#!/bin/sh\n{first}\nprintf '{GREETING.decode()}'\n{then}\nexec sleep 1000\n")
     program.chmod(0o755)
     assert ask(program, replace(REQUEST, data=data)) is None
-    assert not served._servers
-    assert list(served._deaths.values()) == [1]
+    assert not served.servers
+    assert list(served.deaths.values()) == [1]
 
 
 @pytest.mark.stan
@@ -381,7 +378,7 @@ def test_a_folder_for_temporary_files_is_not_needed(program, tmp_path, monkeypat
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
     assert run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS).draws["beta"].size
     with pytest.raises(OSError, match="absent"):
-        alone(program, LINEAR, START, ("beta",), 1, LENGTHS)
+        alone(run_chain, program, LINEAR, START, ("beta",), 1, LENGTHS)
 
 
 def test_an_answer_that_is_agreed_is_read(tmp_path):
@@ -403,7 +400,7 @@ def test_a_program_that_does_not_serve_is_asked_once(tmp_path, script):
     for _ in range(3):
         assert ask(program, REQUEST) is None
     assert (tmp_path / "calls").read_text() == "\n"
-    assert not served._servers
+    assert not served.servers
 
 
 def test_a_program_that_is_not_there_is_left_to_cmdstan(tmp_path):
@@ -468,7 +465,7 @@ from formalsynth.stan import served
 
 log_to(sys.argv[2])
 key = (os.getpid(), "busy")
-served._servers[key] = served._started(Path(sys.argv[1]), key)
+served.servers[key] = served.started(Path(sys.argv[1]), key)
 """
 
 

@@ -23,7 +23,7 @@ rules.apply()
 try:
     (cmdstan / "written").touch()
 except PermissionError:
-    from formalsynth.stan.build import build
+    from formalsynth.stan.compile import build
     from formalsynth.stan.install import ensure
 
     assert ensure(home / ".cmdstan") == cmdstan

@@ -14,7 +14,7 @@ PREPARED = """
 import atexit, os, pkgutil, sys
 import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
 import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.jobs.benchmarks
-import formalsynth.jobs.begin, formalsynth.jobs.locked, formalsynth.stan.main
+import formalsynth.jobs.begin, formalsynth.jobs.locked, formalsynth.stan.compile
 from pathlib import Path
 from formalsynth.plan.model import find_all
 from formalsynth.jobs import job_server

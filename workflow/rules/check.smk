@@ -33,7 +33,7 @@ try:
     from formalsynth.runtime.private import private_folder
     from formalsynth.jobs.slurm import NoStatusError, check_status, watch_status
     from formalsynth.jobs.sources import code_digest
-    from formalsynth.stan.main import SOURCE as MAIN
+    from formalsynth.stan.compile import MAIN
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
 except (ImportError, MemoryError, OSError) as error:

@@ -5,8 +5,7 @@ from pathlib import Path
 from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import sealed
 from formalsynth.runtime.scratch import own_temporary_folder
-from formalsynth.stan.compile import compile_program
-from formalsynth.stan.toolchain import read_record
+from formalsynth.stan.compile import compile_program, read_record
 
 begin(snakemake)
 own_temporary_folder()

@@ -14,7 +14,7 @@ from formalsynth.core.arrays import Array, Draws, Records, take
 from formalsynth.core.family import Family, log_likelihood
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.tables import has_distribution, is_whole, lowest
-from formalsynth.stan.chain import ChainFailed
+from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.generate import Point, evaluate, gradient_error, visited
 from formalsynth.stan.sample import sample
 

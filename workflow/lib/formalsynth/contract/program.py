@@ -18,7 +18,7 @@ from formalsynth.core.inputs import RecordInput
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import JobInput
 from formalsynth.core.tables import has_distribution
-from formalsynth.stan.chain import ChainFailed
+from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.generate import Point, evaluate, generate, visited
 from formalsynth.stan.sample import sample
 

@@ -25,12 +25,11 @@ from formalsynth.custodian.candidates import StudySetup
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import Declared
 from formalsynth.settings.messages import ConfigError
-from formalsynth.stan.build import build
-from formalsynth.stan.chain import ChainFailed
+from formalsynth.stan.command import ChainFailed
+from formalsynth.stan.compile import CmdStanError, build
 from formalsynth.stan.generate import generate, start
 from formalsynth.stan.install import ensure
 from formalsynth.stan.served import ended_after
-from formalsynth.stan.toolchain import CmdStanError
 
 
 @contextlib.contextmanager

@@ -29,10 +29,9 @@ from formalsynth.custodian.release_folder import seal, unique_rows, write
 from formalsynth.custodian.sandbox import confine, modules
 from formalsynth.custodian.synthetic_sets import MadeUpOutcomes
 from formalsynth.plan.model import find_all
-from formalsynth.stan.build import build
+from formalsynth.stan.compile import CmdStanError, build
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure
-from formalsynth.stan.toolchain import CmdStanError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,7 +32,7 @@ from formalsynth.plan.load import plan_of
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
 from formalsynth.settings.messages import ConfigError
-from formalsynth.stan.build import build
+from formalsynth.stan.compile import build
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure
 from formalsynth.steps.simulate import simulate_batch

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, count
+from formalsynth.core.arrays import Array, Draws
 from formalsynth.core.family import StanData
-from formalsynth.stan.chain import ChainFailed, EndedFromOutside, as_json, check_environment, require_room, started
-from formalsynth.stan.columns import by_variable, last_elements
+from formalsynth.stan.command import ChainFailed, EndedFromOutside, as_json, complaint, run, started
 from formalsynth.stan.served import Request, ask
 
-SAMPLER = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
-"""Columns before the parameters in a file of draws."""
 STANDSTILL = "1e-12"
 """Step size so small that the point does not move; the sampler then reports the log density at its starting point.
 
@@ -73,7 +69,7 @@ def _standing(executable: Path, texts: Mapping[str, str], seed: int) -> Point:
         "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
         "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
     ]  # fmt: skip
-    values_of = ask(executable, request) or _run(executable, texts, seed, options)
+    values_of = ask(executable, request) or _run(executable, texts, seed, options, 1)
     return Point(float(values_of["lp__"][0]), {name: values[0] for name, values in values_of.items() if not name.endswith("__")})
 
 
@@ -92,7 +88,8 @@ def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[
     """
     texts, (names, values) = {"data": _json(data)}, _columns(draws)
     request = Request("generate", seed, len(values), names, texts["data"], values.tobytes(order="F"))
-    return ask(executable, request) or _run(executable, texts, seed, ["method=generate_quantities"], draws)
+    options = ["method=generate_quantities"]
+    return ask(executable, request) or _run(executable, texts, seed, options, len(values), (names, values))
 
 
 def visited(executable: Path, data: StanData, inits: StanData, seed: int, number: int) -> list[Point]:
@@ -102,7 +99,7 @@ def visited(executable: Path, data: StanData, inits: StanData, seed: int, number
         ChainFailed: the chain did not finish; the message is the program's.
     """
     options = ["method=sample", f"num_samples={number}", "num_warmup=300", "save_warmup=0"]
-    values_of = _run(executable, {"data": _json(data), "inits": _json(inits)}, seed, options, rows=number)
+    values_of = _run(executable, {"data": _json(data), "inits": _json(inits)}, seed, options, number)
     names = [name for name in values_of if not name.endswith("__")]
     return [Point(float(values_of["lp__"][k]), {name: values_of[name][k] for name in names}) for k in range(number)]
 
@@ -117,43 +114,21 @@ def gradient_error(executable: Path, data: StanData, at: StanData) -> float:
         for name, values in {"data": data, "inits": at}.items():
             Path(folder, f"{name}.json").write_text(_json(values), encoding="utf-8")
         command = [str(executable.absolute()), "data", f"file={folder}/data.json", f"init={folder}/inits.json", "method=diagnose"]
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=folder)
-    rows = re.findall(r"^\s*\d+\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$", ran.stdout, re.M)
+        ran = started(command, folder)
+    rows = re.findall(r"^\s*\d+\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$", ran.stdout.decode(errors="replace"), re.M)
     if not rows:
-        raise ChainFailed(_complaint(ran.stderr + "\n" + ran.stdout))
+        raise ChainFailed(complaint(ran) or "it did not finish and reported no reason")
     return max(abs(float(error)) / max(1.0, abs(float(model))) for _, model, _, error in rows)
 
 
 def _run(
-    executable: Path,
-    texts: Mapping[str, str],
-    seed: int,
-    options: Sequence[str],
-    draws: Draws | None = None,
-    rows: int = 1,
-) -> dict[str, Array]:
-    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
-        command = [str(executable.absolute()), "id=1", "random", f"seed={seed}", "data", f"file={folder}/data.json"]
-        command += [f"init={folder}/inits.json"] if "inits" in texts else []
-        command += ["output", f"file={folder}/output.csv", "refresh=0", "sig_figs=17", *options]
-        for name, text in texts.items():
-            Path(folder, f"{name}.json").write_text(text, encoding="utf-8")
-        if draws is not None:
-            _write_draws(Path(folder, "draws.csv"), draws)
-            command.append(f"fitted_params={folder}/draws.csv")
-        try:
-            ran = started(command, folder)
-            check_environment(ran, executable, folder)
-            output = Path(folder, "output.csv")
-            result = _read(output) if ran.returncode == 0 and output.exists() else {}
-            if not result or any(len(values) != (rows if draws is None else count(draws)) for values in result.values()):
-                raise ChainFailed(_complaint((ran.stderr + b"\n" + ran.stdout).decode(errors="replace")))
-        except EndedFromOutside as error:
-            raise OSError(f"{error}, which does not depend on the program: {error.question} Run again") from None
-        except ChainFailed:
-            require_room(folder)
-            raise
-        return result
+    executable: Path, texts: Mapping[str, str], seed: int, options: Sequence[str], rows: int,
+    draws: tuple[Sequence[str], Array] | None = None,
+) -> dict[str, Array]:  # fmt: skip
+    try:
+        return run(executable, texts, seed, options, rows, draws=draws)
+    except EndedFromOutside as error:
+        raise OSError(f"{error}, which does not depend on the program: {error.question} Run again") from None
 
 
 def _json(values: StanData) -> str:
@@ -169,28 +144,3 @@ def _columns(draws: Draws) -> tuple[list[str], Array]:
         names += [".".join([name, *(str(index + 1) for index in place)]) for place in places]
         columns.append(values.reshape(len(values), -1, order="F"))
     return names, np.hstack(columns, dtype=float)
-
-
-def _write_draws(path: Path, draws: Draws) -> None:
-    """Write draws as CmdStan does, with all digits."""
-    names, values = _columns(draws)
-    header = ",".join([*SAMPLER, *names])
-    values = np.hstack([np.zeros((len(values), len(SAMPLER))), values])
-    np.savetxt(path, values, fmt="%.17g", delimiter=",", header=header, comments="")
-
-
-def _read(path: Path) -> dict[str, Array]:
-    """Read the variables in a CmdStan file, with the draws along their first axis; omit an unfinished last line."""
-    text = path.read_text(encoding="latin-1")
-    header, *rows = [line for line in text[: text.rfind("\n") + 1].splitlines() if line and not line.startswith("#")] or [""]
-    if not header:
-        return {}
-    names = header.split(",")
-    # pandas takes seconds for a row of 100,000 columns
-    values = np.fromstring(",".join(rows), sep=",").reshape(len(rows), len(names))
-    return by_variable(last_elements(names), values)
-
-
-def _complaint(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if "xception" in line or "rror" in line or "mismatch" in line.lower()]
-    return lines[-1] if lines else "it did not finish and reported no reason"

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from formalsynth.core.arrays import Array
 from formalsynth.core.family import StanData
 from formalsynth.core.job import SamplerSettings
-from formalsynth.stan.chain import Chain, ChainFailed, EndedFromOutside, Lengths, run_chain
+from formalsynth.stan.command import ChainFailed, EndedFromOutside, as_json, run
 from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
+from formalsynth.stan.served import Request, ask
+
+TREE_DEPTH = 10
+OF_SAMPLER = ("treedepth__", "divergent__")
+"""Sampler columns that are read."""
+DIGITS = 14
+"""Number of digits of draws, with which ``main.cpp`` rounds those that are not written."""
 
 CAREFUL = 0.95
 """Target acceptance rate of a refit after an earlier fit diverged or stopped, because shorter steps may succeed.
@@ -19,6 +29,27 @@ CAREFUL = 0.95
 A refit that only needs more effective draws keeps the usual rate: with shorter steps, it would make fewer in the same time."""
 TRIES = 3
 """Number of times that a chain may be ended from outside before the job fails."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Length and adaptation of a chain."""
+
+    warmup: int
+    draws: int
+    """Number of draws kept after thinning, out of ``draws * thin``."""
+    thin: int
+    adapt_delta: float
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Draws of a chain."""
+
+    draws: dict[str, Array]
+    """Mapping from a parameter to its S draws, along the first axis."""
+    divergences: int
+    treedepth_hits: int
 
 
 def sample(
@@ -64,6 +95,45 @@ def sample(
     if fit.status != "ok":
         fit.draws = {}
     return fit
+
+
+def run_chain(
+    executable: Path, data: StanData, inits: StanData, parameters: Sequence[str], seed: int, lengths: Lengths
+) -> Chain:  # fmt: skip
+    """Run one chain, in the process that serves the program's fits or in a separate process; the draws are the same.
+
+    The separate process is used if the serving process is not available, died or did not sample; it reports the reason.
+
+    Args:
+        executable: the compiled program.
+        data: its data.
+        inits: starting point.
+        parameters: Stan variables to keep.
+        seed: Stan's seed.
+        lengths: length and adaptation of the chain.
+
+    Raises:
+        ChainFailed, EndedFromOutside, OSError: see :func:`formalsynth.stan.command.run`.
+    """
+    try:
+        texts = {"data": as_json(data), "inits": as_json(inits)}
+    except ValueError as error:
+        raise ChainFailed(str(error)) from error
+    names, settings = (*OF_SAMPLER, *parameters), (lengths.warmup, lengths.thin, TREE_DEPTH, lengths.adapt_delta)
+    values = ask(executable, Request("fit", seed, lengths.draws, names, texts["data"], texts["inits"].encode(), settings))
+    values = values or run(executable, texts, seed, _options(lengths), lengths.draws, digits=DIGITS)
+    if lost := [name for name in parameters if name not in values]:
+        raise ChainFailed(f"it has no variable {lost[0]}")
+    depth, divergent = (values[name] for name in OF_SAMPLER)
+    return Chain({name: values[name] for name in parameters}, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()))
+
+
+def _options(lengths: Lengths) -> list[str]:
+    return [
+        "method=sample", f"num_samples={lengths.draws * lengths.thin}", f"num_warmup={lengths.warmup}",
+        "save_warmup=0", f"thin={lengths.thin}", "algorithm=hmc", "engine=nuts", f"max_depth={TREE_DEPTH}",
+        "metric=dense_e", "adapt", "engaged=1", f"delta={lengths.adapt_delta}",
+    ]  # fmt: skip
 
 
 def _lengths(settings: SamplerSettings, refits: int, lost: bool) -> Lengths:

@@ -1,8 +1,9 @@
 """Served requests: a compiled program samples fits and evaluates points in one process, which ends with this one.
 
 Requests and answers go through pipes: no data are written to a file or a command line, and draws come back as doubles.
-``main.cpp`` is the other end. After any error there is no answer: :mod:`formalsynth.stan.chain` and
-:mod:`formalsynth.stan.generate` then run CmdStan for this request only, with the same values or the same message.
+``main.cpp`` is the other end. A process for each fit takes 1.6 to 2.1 times as long, most of it for starting, writing and reading
+draws; ``bench/served.py`` measures it. After any error there is no answer: :func:`formalsynth.stan.command.run` then runs CmdStan
+for this request only, with the same values or the error message.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import itertools
 import logging
+import math
 import os
 import select
 import subprocess
@@ -23,7 +26,6 @@ from typing import IO, Literal
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.stan.columns import by_variable, size_of
 
 GREETING = b"formalsynth serves 2\n"
 """First line of a program that serves; its number changes with the format of requests and answers."""
@@ -149,8 +151,8 @@ class Server:
 
 Key = tuple[int, str, int, int, int]
 """Process, path, and the file's inode, time and size, which distinguish it from an earlier file at the same path."""
-_servers: dict[Key, Server] = {}
-_deaths: dict[Key, int] = {}
+servers: dict[Key, Server] = {}
+deaths: dict[Key, int] = {}
 _one = threading.Lock()
 
 
@@ -168,16 +170,16 @@ def ask(executable: Path, request: Request) -> dict[str, Array] | None:
     with _one:
         try:
             key = _key(executable)
-            if _deaths.get(key, 0) >= DEATHS:
+            if deaths.get(key, 0) >= DEATHS:
                 return None
-            if key not in _servers:
-                _servers[key] = _started(executable, key)
-            return _servers[key].ask(request)
+            if key not in servers:
+                servers[key] = started(executable, key)
+            return servers[key].ask(request)
         except OSError:
             return None
         except NotServed:
-            if _servers.pop(key, None):
-                _deaths[key] = _deaths.get(key, 0) + 1
+            if servers.pop(key, None):
+                deaths[key] = deaths.get(key, 0) + 1
             return None
 
 
@@ -186,14 +188,15 @@ def _key(executable: Path) -> Key:
     return os.getpid(), str(executable.absolute()), status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def _started(executable: Path, key: Key) -> Server:
-    if len(_servers) >= MOST:
-        _servers.pop(next(iter(_servers))).end()
+def started(executable: Path, key: Key) -> Server:
+    """Start the process of a program, after ending the oldest one if there are too many."""
+    if len(servers) >= MOST:
+        servers.pop(next(iter(servers))).end()
     _end_at_exit()
     try:
         return Server(executable)
     except NotServed:
-        _deaths[key] = DEATHS
+        deaths[key] = DEATHS
         log.info("%s does not serve requests: using one process for each", executable.name)
         raise
 
@@ -201,11 +204,11 @@ def _started(executable: Path, key: Key) -> Server:
 def end_all() -> None:
     """End the processes of all programs; the next request starts a new one."""
     with _one:
-        for key, server in list(_servers.items()):
+        for key, server in list(servers.items()):
             # A fork of this process shares its parent's pipes, but does not own the parent's processes.
             if key[0] == os.getpid():
                 server.end()
-        _servers.clear()
+        servers.clear()
 
 
 @contextlib.contextmanager
@@ -221,3 +224,36 @@ def ended_after() -> Iterator[None]:
 def _end_at_exit() -> None:
     """End all programs when this process ends, before its log counts their time: the function registered last runs first."""
     atexit.register(end_all)
+
+
+def variable_of(column: str) -> str:
+    """Variable to which a column of CmdStan belongs: ``name.i.j`` is an element of ``name``, first index fastest."""
+    return column.partition(".")[0]
+
+
+def last_elements(columns: Sequence[str]) -> list[str]:
+    """Last element of each variable, which contains the variable's sizes."""
+    return [list(elements)[-1] for _, elements in itertools.groupby(columns, variable_of)]
+
+
+def size_of(last: str) -> int:
+    """Count the elements of a variable, given its last element."""
+    return math.prod(_shape(last))
+
+
+def by_variable(last: Sequence[str], values: Array) -> dict[str, Array]:
+    """Split values by variable, with the draws along their first axis.
+
+    Args:
+        last: last element of each variable.
+        values: (S, columns) values.
+    """
+    ends = np.cumsum([0, *map(size_of, last)])
+    return {
+        variable_of(name): np.array(values[:, start:end].reshape(len(values), *_shape(name), order="F"), order="C")
+        for name, (start, end) in zip(last, itertools.pairwise(ends), strict=True)
+    }
+
+
+def _shape(last: str) -> list[int]:
+    return [int(index) for index in last.split(".")[1:]]
