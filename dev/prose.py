@@ -11,7 +11,6 @@ from pathlib import Path
 
 from formalsynth.plan.load import plan_of
 from formalsynth.show.captions import caption
-from formalsynth.show.painter import PAINTERS
 from proselint.checks import __register__
 from proselint.config import DEFAULT
 from proselint.registry import CheckRegistry
@@ -49,7 +48,6 @@ def texts() -> Iterator[tuple[str, str]]:
     for pattern in DOCUMENTS:
         for path in sorted(set(Path().glob(pattern)) - set(map(Path, WRITTEN))):
             yield str(path), prose(path.read_text(encoding="utf-8"))
-    PAINTERS.find()
     plan = plan_of(Path("config"))
     for paper in plan.papers.values():
         for number in paper.figures:

@@ -19,12 +19,11 @@ from formalsynth.core.job import SamplerSettings
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
-from formalsynth.displays.figure import FIGURES
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.model import find_all
 from formalsynth.show.captions import caption
 from formalsynth.show.draw import draw_figure
-from formalsynth.show.painter import PAINTERS
+from formalsynth.show.figure import FIGURES
 from formalsynth.show.tidy import figure_table
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
@@ -33,10 +32,9 @@ from scipy import integrate, stats
 from small_study import collected, run_batch
 
 TEXT = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
-REGISTERS = (MECHANISMS, FAMILIES, POPULATIONS, FILES, FIGURES, PAINTERS)
+REGISTERS = (MECHANISMS, FAMILIES, POPULATIONS, FILES, FIGURES)
 FILES_OF_EXAMPLES = (
-    "mechanisms.tempered", "families.exponential", "data.populations.waiting_times", "data.counter", "displays.figures.medians",
-    "show.figures.medians",
+    "mechanisms.tempered", "families.exponential", "data.populations.waiting_times", "data.counter", "show.figures.medians",
 )  # fmt: skip
 """Modules that the examples would be, in the order of the document."""
 X = np.array([0.5, 1.0, 1.0, 2.5, 7.0])
@@ -51,7 +49,6 @@ def blocks(language):
 def added(monkeypatch):
     """The examples are registered, each as the module that it would be; the names by register."""
     find_all()
-    PAINTERS.find()
     with contextlib.ExitStack() as stack:
         for register in REGISTERS:
             stack.enter_context(register.trial())
@@ -86,7 +83,7 @@ def exact_sample(executable, data, inits, parameters, seed, settings):
 
 
 def test_there_is_an_example_of_each(added):
-    assert added == [{"tempered"}, {"exponential"}, {"waiting_times"}, {"counter"}, {"medians"}, {"medians"}]
+    assert added == [{"tempered"}, {"exponential"}, {"waiting_times"}, {"counter"}, {"medians"}]
 
 
 def test_the_examples_are_written_as_the_code_is(tmp_path, repository):

@@ -210,11 +210,7 @@ def test_a_job_does_not_depend_on_what_comes_after_it(job, file):
 
 @pytest.mark.parametrize("job", JOBS)
 def test_the_plan_reaches_a_job_as_parameters_only(job):
-    later = (
-        ("plan/", "report/")
-        if job in ("show", "figure", "table", "judge")
-        else ("plan/", "report/", "show/", "displays/", "ledger/")
-    )
+    later = ("plan/", "report/") if job in ("show", "figure", "table", "judge") else ("plan/", "report/", "show/", "ledger/")
     assert [file for file in names(sources(*JOBS[job])) if file.startswith(later)] == []
 
 
@@ -231,9 +227,7 @@ def test_a_step_depends_on_no_entry_of_a_register(step):
         ("fit", "families/beta.py"),
         ("study", "papers/zcdp/study_coverage.py"),
         ("figure", "show/figures/violin.py"),
-        ("figure", "displays/figures/violin.py"),
         ("table", "show/tables/rate.py"),
-        ("table", "displays/tables/rate.py"),
     ],
 )
 def test_a_job_depends_on_the_entries_that_it_names_and_no_others(job, other):

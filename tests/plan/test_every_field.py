@@ -13,12 +13,12 @@ from formalsynth.core.kinds import Variants
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
-from formalsynth.displays.figure import FIGURES
-from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.model import find_all
 from formalsynth.plan.schemas import SCHEMAS
 from formalsynth.settings.messages import ConfigError, validated
+from formalsynth.show.figure import FIGURES
+from formalsynth.show.table import TABLES
 from pydantic import BaseModel
 
 FILES_OF = ["config", "paper", "claims", "errata"]

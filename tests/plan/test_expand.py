@@ -5,7 +5,6 @@ import itertools
 import pandas as pd
 import pytest
 from formalsynth.core.model import DATA
-from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tidy import figure_table
 
 NOTHING_SHOWN = {"figures": {}, "tables": {}, "telling": [], "claims": []}
@@ -112,7 +111,6 @@ def test_another_budget_is_another_panel(paper_of):
     figure = paper.figure("2", "paper")
     assert [panel.title for panel in figure.panels] == ["ε = 5", "ε = 4", "ε = 3", "ε = 2"]
     rows = [{"scenario": "simulation_n2000", "n": 2000, "replicate": 0, "synthesizer": id, "delta": 1.0} for id in figure.ids]
-    PAINTERS.find()
     table = figure_table(figure, [pd.DataFrame(rows).assign(paper="censor")])
     new = table[table["panel"] == "ε = 2"]
     assert new["synthesizer"].tolist() == ["Weighted", "Weighted_e_2", "Censor_w_2", "Censor_uw_2"]

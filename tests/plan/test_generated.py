@@ -19,8 +19,6 @@ from formalsynth.core.utility import CENTRES
 from formalsynth.ledger.cells import ClaimError
 from formalsynth.ledger.judge import judge
 from formalsynth.show.captions import caption
-from formalsynth.show.estimator import ESTIMATORS
-from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tidy import figure_table, table_of
 from formalsynth.steps.simulate import simulate_batch
 from formalsynth.steps.study import run_study
@@ -28,8 +26,6 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from made_up_audits import made_up_audits
 
-PAINTERS.find()
-ESTIMATORS.find()
 QUICK = ("means", "coverage", "accounting", "unknown")
 """Studies that take less than a second for one replicate."""
 LARGEST = 10_000

@@ -4,7 +4,6 @@ import pytest
 from config_trees import CENSOR
 from formalsynth.settings.messages import ConfigError
 from formalsynth.show.captions import caption
-from formalsynth.show.painter import PAINTERS
 
 MIN_MAX, RE_WEIGHTED = (f"{weights} weights in Weighted, Weighted-e and Censor_w" for weights in ("min-max", "re-weighted"))
 
@@ -44,7 +43,6 @@ def test_the_weights_of_a_reading_are_those_of_all_its_synthesizers(paper):
 
 
 def test_captions_name_the_readings_that_are_shown(paper):
-    PAINTERS.find()
     assert f" Reading: {MIN_MAX}. " in caption(paper.figure("3", "paper"))
     assert f" Readings: {MIN_MAX}; {RE_WEIGHTED}. " in caption(paper.table(1, "paper"))
     assert "Reading" not in caption(paper.figure("1", "paper"))

@@ -13,12 +13,12 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
-from formalsynth.displays.figure import FIGURES
-from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.model import Choice
 from formalsynth.plan.schemas import REPOSITORY, SCHEMAS, models_of, rendered, schema_of
 from formalsynth.settings.yaml_file import load_yaml
+from formalsynth.show.figure import FIGURES
+from formalsynth.show.table import TABLES
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 from referencing import Registry, Resource

@@ -8,10 +8,8 @@ from formalsynth.plan.model import find_all
 from formalsynth.report.captions import SPELLED, finding, with_finding
 from formalsynth.report.findings import FINDINGS, JUDGED
 from formalsynth.show.captions import caption
-from formalsynth.show.painter import PAINTERS
 
 find_all()
-PAINTERS.find()
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
 
 

@@ -2,13 +2,13 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.core.model import DATA
-from formalsynth.displays.display import NOT_SYNTHETIC, Panel
-from formalsynth.show.captions import MANY, caption, failures, group_of
-from formalsynth.show.painter import PAINTERS, painter_of
-from made_up_displays import figure_of, rows_of, scenario_of, table_display
+from formalsynth.show.captions import MANY, caption, failures, group_of, not_drawn
+from formalsynth.show.display import NOT_SYNTHETIC, Panel
+from made_up_displays import figure_of, rows_of, scenario_of, table_display, tidy_of
 
 
 def test_the_whole_caption_of_a_figure_word_for_word():
@@ -20,7 +20,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     assert caption(display) == (
         "Figure 3b. Bounds. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
         "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. "
-        f"{PAINTERS['violin'].DOTTED}. Dashed line: ε / 2. Chosen.\n"
+        "Dots: values; line across them: median. Dashed line: ε / 2. Chosen.\n"
     )
 
 
@@ -69,16 +69,12 @@ def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
     figure = plan_of("reps").papers["reps"].figure("1", "paper")
     rows = [("Uniform_0.5", 0.75, 0.604), ("Uniform_0.5", 0.79, 0.604), ("REPS_0.5", 0.78, 0.569), ("Removal_4", 0.7815, 0.734)]
     table = pd.DataFrame(rows, columns=["synthesizer", "value", "printed_low"]).assign(scenario="simulated_n5000")
-    ranges = painter_of(figure).printed_range(table)
+    ranges = figure.figure.printed_range(table)
     assert ranges == "TSTR AUROC: 0.57 to 0.73 printed, 0.77 to 0.78 ours"
     text = caption(figure, printed_range=ranges)
     assert f" {ranges}. Methods use the same seeds" in text
     assert "the printed points can be compared in direction, not in level" in text
-    assert painter_of(figure).printed_range(table.drop(columns="printed_low")) == ""
-
-
-def test_one_replicate_is_no_plural():
-    assert "; 1 replicate of n = 20 (" in caption(figure_of(scenarios=[scenario_of("first", replicates=1)]))
+    assert figure.figure.printed_range(table.drop(columns="printed_low")) == ""
 
 
 def test_scenarios_with_the_same_replicates_are_counted_once():
@@ -168,11 +164,6 @@ def test_every_shipped_caption_names_guarantee_sizes_and_data(plan_of, key):
         )
 
 
-def test_a_caption_names_the_population(plan_of):
-    text = caption(plan_of("range").papers["range"].figure("2", "paper"))
-    assert "(simulated data, population lognormal on normal); scale" in text
-
-
 def test_a_sentence_of_two_parts_of_a_sheet_is_there_once(plan_of):
     text = caption(plan_of("reweight").papers["reweight"].figure("10", "paper"))
     assert text.count("Salaries are drawn from the margin published") == 1
@@ -198,6 +189,15 @@ def test_a_caption_lists_the_replicates_that_failed(lost, words):
     display = figure_of(ids=(DATA, "A", "B"), subject="Bounds")
     assert failures(display, [rows]) == words
     assert (f" {words}." in caption(display, words)) == bool(words)
+
+
+def test_a_caption_lists_the_values_that_are_not_drawn():
+    display = figure_of(kind="ecdf", log=True, frames=[Panel(title="all", ids=("A", "B"), epsilon=None)])
+    rows = rows_of(scenario_of("first"), delta=[0.0, 0.0, 0.0, np.inf, 1.0, 2.0])
+    assert not_drawn(display, tidy_of(display, rows)) == "Not drawn: label A: no value above 0"
+    display = figure_of()
+    assert not_drawn(display, tidy_of(display, rows)) == "Not drawn: label B: 1 of 3: infinite"
+    assert not_drawn(display, tidy_of(display, rows.assign(delta=1.0))) == ""
 
 
 def test_a_synthesizer_without_rows_of_the_single_sample_failed_there():

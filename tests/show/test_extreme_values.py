@@ -4,13 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.core.rows import AUDIT
-from formalsynth.displays.figure import FIGURES
-from formalsynth.displays.table import TABLES
 from formalsynth.show.captions import caption, not_drawn
 from formalsynth.show.draw import drawing_of
-from formalsynth.show.painter import painter_of
-from formalsynth.show.tidy import figure_table, table_of
-from made_up_displays import figure_of, rows_of, scenario_of, table_display
+from formalsynth.show.table import TABLES
+from formalsynth.show.tidy import table_of
+from made_up_displays import DRAWN, figure_of, rows_of, scenario_of, table_display, tidy_of
 from matplotlib.text import Text
 
 REPLICATES = 40
@@ -34,34 +32,6 @@ CASES = {
 ALONE = ("none", "zero", "infinite")
 """Cases in which synthesizer B has ordinary values, too."""
 COLUMNS = ("delta", "weight", "ecdf_max", "audited", "claimed", "claimed_larger", "attacked", "error", "value")
-PART = {"scenario": ["first"], "value": "delta", "synthesizers": ["A", "B"]}
-FIELDS = {
-    "budgets": [{"value": ["claimed", "audited", "attacked"], "table": AUDIT}],
-    "contraction": [{"panels": "synthesizer"}],
-    "density": [{"centred": True}],
-    "ecdf": [{}, {"log": True, "panels": "scenario"}],
-    "exceedance": [{"value": ["audited", "claimed", "claimed_larger"], "table": AUDIT}],
-    "frontier": [{"value": "ecdf_max"}],
-    "guaranteed": [{"value": "ecdf_max"}],
-    "line": [
-        {"x": "theta"},
-        {"x": "theta", "log": True, "x_log": True, "against": "label B", "top": 9.0},
-        {"x": "weight", "at": {"A": 0.5, "B": 0.5}, "log": True},
-        {"x": "weight", "from_zero": True, "x_log": True, "dodged": True},
-    ],
-    "scatter": [{"x": "weight", "line": "delta", "panels": "synthesizer"}],
-    "sheet": [{"value": "", "synthesizers": [], "scenario": ["first"], "parts": {"a": PART, "b": PART | {"log": True}}}],
-    "trade_off": [{"panels": "synthesizer", "table": AUDIT, "value": "error"}],
-    "violin": [{"log": True}, {"panels": "synthesizer"}, {"value": ["delta", "weight"], "log": True}],
-}
-"""Fields that a kind needs, or that change its drawing; a kind that is not here has a value alone."""
-DRAWN = [(kind, fields) for kind in FIGURES for fields in FIELDS.get(kind, [{}])]
-
-
-def display_of(kind, fields):
-    display = figure_of(scenarios=SCENARIOS, kind=kind, **fields)
-    parts = {letter: figure_of(scenarios=SCENARIOS, **part) for letter, part in fields.get("parts", {}).items()}
-    return display.model_copy(update={"parts": parts})
 
 
 def collected(values, others, neighbours=False):
@@ -75,11 +45,11 @@ def collected(values, others, neighbours=False):
     return [table.assign(neighbour=kind, delta=0.001) for table in tables for kind in ("add", "remove")]
 
 
-def drawn(display, tables, folder):
-    """The tidy table of a figure, read from its file, and the drawing."""
-    figure_table(display, tables).to_csv(folder / "fig.csv", index=False)
-    tidy = pd.read_csv(folder / "fig.csv", keep_default_na=False, na_values=[""])
-    return tidy, drawing_of(display, tidy)
+def drawn(kind, fields, tables):
+    """The display, the tidy table and the drawing of a figure of both scenarios."""
+    display = figure_of(scenarios=SCENARIOS, kind=kind, **fields)
+    tidy = tidy_of(display, *tables)
+    return display, tidy, drawing_of(display, tidy)
 
 
 def words_of(drawing):
@@ -91,15 +61,14 @@ def words_of(drawing):
     ids=[*CASES, *(f"{case} in A" for case in ALONE)],
 )  # fmt: skip
 @pytest.mark.parametrize(("kind", "fields"), DRAWN, ids=[kind for kind, _ in DRAWN])
-def test_a_figure_is_drawn(tmp_path, kind, fields, case, others):
-    display = display_of(kind, fields)
+def test_a_figure_is_drawn(kind, fields, case, others):
     tables = []
     for audited in (False, True):
-        if audited == (display.table == AUDIT) or kind == "frontier":
+        if audited == (fields.get("table") == AUDIT) or kind == "frontier":
             tables += collected(CASES[case], others, audited)
-    tidy, drawing = drawn(display, tables, tmp_path)
+    display, tidy, drawing = drawn(kind, fields, tables)
     words = words_of(drawing)
-    assert caption(display, not_drawn(display, tidy), painter_of(display).printed_range(tidy))
+    assert caption(display, not_drawn(display, tidy), display.figure.printed_range(tidy))
     if case == "infinite":
         assert "infinite" in words
     if case == "none" and kind != "frontier":  # which shows audited data sets alone
@@ -108,42 +77,39 @@ def test_a_figure_is_drawn(tmp_path, kind, fields, case, others):
         assert "no value above 0" in words
 
 
-def test_values_above_0_are_drawn_next_to_a_row_without(tmp_path):
-    """The figures of a job are lost if one of them cannot be drawn."""
-    display = display_of("violin", {"log": True})
-    _, drawing = drawn(display, collected(np.zeros(REPLICATES), NOISE), tmp_path)
+def test_values_above_0_are_drawn_next_to_a_row_without():
+    _, _, drawing = drawn("violin", {"log": True}, collected(np.zeros(REPLICATES), NOISE))
     (axis,) = drawing.axes
     assert [name.get_text() for name in axis.get_yticklabels()] == ["label A", "label B"]
     assert "no value above 0" in words_of(drawing)
 
 
-def test_an_empty_frame_has_its_title_and_its_warning(tmp_path):
+def test_an_empty_frame_has_its_title_and_its_warning():
     scenarios = [scenario_of("first", n=100, replicates=REPLICATES, stand_in=True)]
     display = figure_of(scenarios=scenarios, kind="line", x="theta", log=True, subject="Lines")
-    _, drawing = drawn(display, collected(np.zeros(REPLICATES), np.zeros(REPLICATES)), tmp_path)
-    words = words_of(drawing)
+    words = words_of(drawing_of(display, tidy_of(display, *collected(np.zeros(REPLICATES), np.zeros(REPLICATES)))))
     assert "Lines" in words and "STAND-IN" in words and "no value above 0" in words
 
 
-def test_a_row_of_failures_is_empty_with_the_reason_and_a_frame_counts_what_is_drawn(tmp_path):
-    """A has no results, and four of the forty fits of B failed."""
+@pytest.mark.parametrize(
+    ("ids", "lost", "counted", "note"),
+    [
+        ("A", 40, "R = 40", "failed (first reason)"),
+        ("B", 4, "R = 36 to 40", "4 of 40: failed"),
+        ("B", 0, "R = 40", None),
+    ],
+)
+def test_a_row_of_failures_has_the_first_reason_and_a_frame_counts_what_is_drawn(ids, lost, counted, note):
     scenarios = [scenario_of("first", replicates=REPLICATES)]
-    for synthesizers, lost, counted in (("A", 40, "R = 40"), ("B", 4, "R = 36 to 40")):
-        table = rows_of(scenarios[0]).assign(status="ok", reason=None)
-        failed = (table["synthesizer"] == synthesizers) & (table["replicate"] < lost)
-        table = table.assign(delta=table["delta"].mask(failed), reason=np.where(failed, "R-hat 1.31 is above 1.05", None))
-        _, drawing = drawn(figure_of(scenarios=scenarios), [table], tmp_path)
-        (axis,) = drawing.axes
-        assert [name.get_text() for name in axis.get_yticklabels()] == ["label A", "label B"]
-        notes = [text.get_text() for text in axis.texts]
-        assert notes == (["failed (R-hat 1.31 is above 1.05)"] if lost == 40 else ["4 of 40: failed"])
-        assert axis.get_title(loc="right") == f"n = 20, {counted}"
-
-
-def test_infinite_values_count_where_shares_are_drawn(tmp_path):
-    _, drawing = drawn(display_of("ecdf", {}), collected(CASES["partly infinite"], NOISE), tmp_path)
-    (first, second) = drawing.axes[0].lines
-    assert [np.isfinite(line.get_xdata()).sum() for line in (first, second)] == [42 // 2, 41]
+    table = rows_of(scenarios[0]).assign(status="ok")
+    failed = (table["synthesizer"] == ids) & (table["replicate"] < lost)
+    reasons = np.where(failed, np.where(table["replicate"] == 0, "first reason", "another"), None)
+    display = figure_of(scenarios=scenarios)
+    drawing = drawing_of(display, tidy_of(display, table.assign(delta=table["delta"].mask(failed), reason=reasons)))
+    (axis,) = drawing.axes
+    assert [name.get_text() for name in axis.get_yticklabels()] == ["label A", "label B"]
+    assert [text.get_text() for text in axis.texts] == [note] * bool(note)
+    assert axis.get_title(loc="right") == f"n = 20, {counted}"
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")

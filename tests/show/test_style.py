@@ -8,12 +8,10 @@ import pytest
 from formalsynth.core.words import GUARANTEES
 from formalsynth.plan.model import find_all
 from formalsynth.show.drawing import MARKERS, line_look, line_place
-from formalsynth.show.painter import PAINTERS
 from formalsynth.show.style import COLUMN, CONTRAST, INK, PALETTE, STYLE, TEXT, TITLE, Mark, contrast, edge, ink, mark_of
 from sight import APART, SIGHTS, ciede2000, lab, nearest
 
 find_all()
-PAINTERS.find()
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
 WITH_MARKERS = ("line", "ecdf", "density", "scatter", "exceedance")
 """Kinds of figures whose lines or points have markers of their own."""
@@ -226,14 +224,13 @@ PHONE, LEAST = 390, 9
 def test_pictures_of_privacy_can_be_read_on_a_phone(plan_of, number):
     paper = plan_of("cost").papers["cost"]
     display = paper.figure(number, "paper")
-    painter = PAINTERS[display.figure.kind](display, display.figure)
     rows = [
         {"scenario": scenario.id, "synthesizer": id, "panel": "", "x": 1.0}
         for scenario in display.scenarios
         for id in paper.scenarios[scenario.id].synthesizers
         if id in display.ids
     ]
-    width, _ = painter.inches(pd.DataFrame(rows))
+    width, _ = display.figure.inches(display, pd.DataFrame(rows))
     assert TEXT / 72 * PHONE / width >= LEAST
 
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from formalsynth.core.registry import load
-from formalsynth.displays.display import FigureDisplay
 from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import read_table
 from formalsynth.show.draw import draw_figure
+from formalsynth.show.figure import FigureDisplay
 from formalsynth.show.origin import Origin
 
 begin(snakemake)

@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from formalsynth.core.registry import load
-from formalsynth.displays.display import FigureDisplay
 from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import read_table, write_table
 from formalsynth.show.captions import caption, failures, not_drawn, write_caption
 from formalsynth.show.draw import draw_figure
+from formalsynth.show.figure import FigureDisplay
 from formalsynth.show.origin import Origin
-from formalsynth.show.painter import painter_of
 from formalsynth.show.tidy import figure_table
 
 begin(snakemake)
@@ -22,4 +21,4 @@ write_table(output.table, figure_table(display, tables))
 drawn = read_table(output.table)
 draw_figure(display, drawn, [Path(output.svg), Path(output.png)], origin)
 left_out = ". ".join(sentence for sentence in (failures(display, tables), not_drawn(display, drawn)) if sentence)
-write_caption(output.caption, caption(display, left_out, painter_of(display).printed_range(drawn)), origin, Path(output.table))
+write_caption(output.caption, caption(display, left_out, display.figure.printed_range(drawn)), origin, Path(output.table))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 from formalsynth.core.registry import load
-from formalsynth.displays.display import TableDisplay
 from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import read_table, write_table
 from formalsynth.show.captions import caption, failures, write_caption
 from formalsynth.show.origin import Origin
+from formalsynth.show.table import TableDisplay
 from formalsynth.show.tidy import table_of
 
 begin(snakemake)

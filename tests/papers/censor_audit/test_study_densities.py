@@ -6,7 +6,6 @@ from formalsynth.core.job import ArmChoice, ScenarioKey, StudyJob
 from formalsynth.core.streams import Address
 from formalsynth.families.beta import BetaFamily
 from formalsynth.papers.censor_audit import study_densities  # noqa: F401  (registers the study)
-from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tidy import figure_table
 from formalsynth.steps.study import run_study
 from scipy.stats import beta
@@ -104,7 +103,6 @@ def test_the_posterior_is_near_the_moments_of_the_sample(outcome):
 
 def test_each_part_of_figure_1_has_the_curves_of_its_own_column(outcome, plan_of):
     """Without the column, both parts would show the curves of both parameters."""
-    PAINTERS.find()
     names = {"prior": "exact_prior", "plain": "exact_posterior", "censored": "exact_censored_1.6"}
     rows, details = (table.assign(synthesizer=table["synthesizer"].map(names)) for table in (outcome.rows, outcome.details))
     tidy = figure_table(plan_of("censor").papers["censor"].figure("1", "paper"), [rows, details])

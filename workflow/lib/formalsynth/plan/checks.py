@@ -16,14 +16,14 @@ from formalsynth.core.family import FAMILIES, draws_from_prior
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import AUDIT, AUDIT_COLUMNS, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS, requested_columns
-from formalsynth.displays.figure import FRAMES, Figure, Repeat
-from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import ClaimConfig, Estimate
 from formalsynth.plan.model import StudyScenario
 from formalsynth.plan.paper import NameOrGroup, Paper, truth_of
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import AnyScenario
 from formalsynth.settings.messages import Section, refusal
+from formalsynth.show.figure import FRAMES, Figure, Repeat
+from formalsynth.show.table import Table
 
 CELLS = ("synthesizer", "value", "scenario", "n")
 """Ways in which the cells of a claim can differ, other than by a column of the table."""

@@ -16,9 +16,9 @@ from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.parameters import Parameters, defaults, partial
 from formalsynth.core.study import STUDIES
-from formalsynth.displays.display import NOT_SYNTHETIC, Look
 from formalsynth.plan.model import ArmEntry, PaperConfig, SynthesizerEntry
 from formalsynth.settings.messages import ConfigError, Problems, Section, refusal, short, validated
+from formalsynth.show.display import NOT_SYNTHETIC, Look
 
 COLOURS = {DATA: "#333333", PRIOR: "#999999"}
 """Colours of entries that are not synthesizers."""

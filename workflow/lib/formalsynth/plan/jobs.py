@@ -20,13 +20,10 @@ from formalsynth import __version__
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Job
 from formalsynth.core.mechanism import MECHANISMS
-from formalsynth.core.registry import REPOSITORY, is_own
+from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.displays.display import DRAWINGS, FOR_PRINT, Display, FigureDisplay
-from formalsynth.displays.figure import FIGURES, Figure
-from formalsynth.displays.table import TABLES
 from formalsynth.jobs.commit import commit
 from formalsynth.jobs.sources import code_digest, source_of, sources
 from formalsynth.ledger.tests.base import TESTS
@@ -34,6 +31,9 @@ from formalsynth.plan.audits import EXACT
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario, batch_id
+from formalsynth.show.display import DRAWINGS, FOR_PRINT, Display
+from formalsynth.show.figure import FIGURES, Figure, FigureDisplay
+from formalsynth.show.table import TABLES
 
 TABLE_KINDS = ("csv", "txt")
 """Extensions of a table's files: the table and its caption."""
@@ -326,7 +326,7 @@ class PaperJobs:
             SystemExit: the run does not make it.
         """
         self._check_made("table", f"table{number}", [f"table{number}" for number in self.paper.tables])
-        module = maker(TABLES.module(self.paper.tables[number].kind))
+        module = TABLES.module(self.paper.tables[number].kind)
         return DisplayJob(self.table_inputs(number), [module], self.paper.table(number, self.run.scale))
 
     def _check_made(self, kind: str, file: str, files: Collection[str]) -> None:
@@ -402,19 +402,10 @@ class PaperJobs:
         return made and all(scenario.is_made() for scenario in self.scenarios.values())
 
 
-def maker(module: str) -> str:
-    """Return the module that draws a kind of figure or computes a kind of table: in show, under the same name.
-
-    Args:
-        module: the module that defines its fields; a file of own code contains both.
-    """
-    return module if is_own(module) else module.replace("formalsynth.displays.", "formalsynth.show.", 1)
-
-
 def figure_modules(figures: Iterable[Figure]) -> list[str]:
     """Return the modules that draw figures and their parts."""
     parts = [part for figure in figures for part in (figure, *figure.members().values())]
-    return list(dict.fromkeys(maker(FIGURES.module(part.kind)) for part in parts))
+    return list(dict.fromkeys(FIGURES.module(part.kind) for part in parts))
 
 
 @dataclass(frozen=True)
@@ -567,7 +558,7 @@ class Jobs:
     def table_sources(self) -> list[str]:
         """Return the source files of tables, for the report to show."""
         tables = [table for paper in self.plan.papers.values() for table in paper.tables.values()]
-        return _files_of(["formalsynth.show.tidy", *(maker(TABLES.module(table.kind)) for table in tables)])
+        return _files_of(["formalsynth.show.tidy", *(TABLES.module(table.kind) for table in tables)])
 
     def claim_sources(self) -> list[str]:
         """Return the source files of verdicts, for the report to show."""

@@ -42,13 +42,13 @@ from formalsynth.core.registry import Registry
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.study import STUDIES
 from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.displays.figure import DEFAULT as DEFAULT_FIGURE
-from formalsynth.displays.figure import FIGURES, Figure, Repeat
-from formalsynth.displays.table import DEFAULT as DEFAULT_TABLE
-from formalsynth.displays.table import TABLES, Table
 from formalsynth.ledger.claims import ClaimConfig
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.ledger.thresholds import Thresholds
+from formalsynth.show.figure import DEFAULT as DEFAULT_FIGURE
+from formalsynth.show.figure import FIGURES, Figure, Repeat
+from formalsynth.show.table import DEFAULT as DEFAULT_TABLE
+from formalsynth.show.table import TABLES, Table
 
 SampleSize = Annotated[int, Field(ge=2, le=10**9)]
 SampleSizes = Annotated[list[SampleSize], Field(min_length=1), AfterValidator(each_once)]

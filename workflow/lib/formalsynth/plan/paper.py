@@ -19,15 +19,15 @@ from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
 from formalsynth.core.words import equation
-from formalsynth.displays.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
-from formalsynth.displays.figure import FRAMES, Figure, Repeat
-from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.errata import Erratum
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.model import PaperConfig, RunConfig
 from formalsynth.plan.printed import printed_values
 from formalsynth.plan.scenario import Scenario
+from formalsynth.show.display import Display, Panel, Printed, ShownScenario
+from formalsynth.show.figure import FRAMES, Figure, FigureDisplay, Repeat
+from formalsynth.show.table import Table, TableDisplay
 
 NameOrGroup = str | list[str]
 """An entry or id; the members of a list alternate."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from formalsynth.displays.display import Printed
-from formalsynth.displays.figure import Figure
-from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim, Estimate
+from formalsynth.show.display import Printed
+from formalsynth.show.figure import Figure
+from formalsynth.show.table import Table
 
 TableAt = tuple[Table, Sequence[str]]
 """A table with the ids of its scenarios."""

@@ -15,8 +15,6 @@ from formalsynth.core.job import Synthesizer
 from formalsynth.core.model import Identifier, Model, Names, WholeNumber, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
-from formalsynth.displays.figure import Figure, Repeat
-from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
 from formalsynth.plan.model import ClaimsConfig, ReadingConfig
 from formalsynth.plan.paper import Paper
@@ -24,6 +22,8 @@ from formalsynth.plan.scenario import Scenario
 from formalsynth.runtime.files import is_file
 from formalsynth.settings.messages import ConfigError, Problems, cut, refusal, validated
 from formalsynth.settings.yaml_file import load_yaml
+from formalsynth.show.figure import Figure, Repeat
+from formalsynth.show.table import Table
 
 OF_FOLDER = "study"
 """Stem of a study file that takes its key from the name of its folder."""

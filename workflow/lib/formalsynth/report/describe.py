@@ -7,12 +7,12 @@ from typing import Literal, TypedDict
 
 from formalsynth.core.model import DATA
 from formalsynth.core.words import METRICS
-from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay
-from formalsynth.displays.figure import Repeat
 from formalsynth.ledger.claims import Claim
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
 from formalsynth.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
+from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display
+from formalsynth.show.figure import FigureDisplay, Repeat
 
 RECORDS = frozenset({"records", "values", "details", "audit"})
 """Collected tables with rows of single records, or with rows that only a study can interpret."""

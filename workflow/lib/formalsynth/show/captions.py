@@ -6,20 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES
 from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
-from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
-from formalsynth.displays.figure import Figure
-from formalsynth.displays.table import Table
 from formalsynth.runtime.files import checksum, sealed
+from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display, ShownScenario
+from formalsynth.show.figure import Figure, FigureDisplay
 from formalsynth.show.left_out import ABSENT, FAILED, by_label, with_reasons
 from formalsynth.show.origin import Origin
-from formalsynth.show.painter import painter_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from formalsynth.show.table import Table, TableDisplay
+from formalsynth.show.types import DataFrame
 
 STAND_IN = "STAND-IN: simulated to replace missing records"
 """Text for stand-in data in a caption and above a drawing."""
@@ -27,6 +23,8 @@ LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried,
 """Sentence of a caption if an audited epsilon is shown."""
 RANGES = "Guarantees of ranges (| R) are for moves inside ranges that are not public, not for these neighbours"
 """Sentence of a caption if the audited epsilon of a mechanism with sensitive ranges is shown."""
+PRINTED = "Grey: the value that the paper prints, or both ends of a printed interval"
+"""Sentence of a caption if printed values are drawn."""
 REAL = "real data"
 """Text for a real data set in a caption, after its name."""
 MANY = 9
@@ -75,8 +73,9 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
 
 def _words(display: FigureDisplay) -> Iterable[str]:
     """Sentences on how to read a drawing."""
-    painter = painter_of(display)
-    return painter.reading(), painter.line_words(), painter.printed_words() if display.printed else ""
+    figure = display.figure
+    printed = "Printed points are in a separate frame" if figure.printed_apart else PRINTED
+    return figure.reading(display), figure.line_words(), printed if display.printed else ""
 
 
 def _lettered(display: Display) -> str:
@@ -111,7 +110,7 @@ def _unit(display: FigureDisplay | TableDisplay) -> str:
     return f"Bounds and uncentred clipping depend on the unit of the outcome: {' or '.join(words)}"
 
 
-def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
+def failures(display: Display, collected: Iterable[DataFrame]) -> str:
     """Name the synthesizers with fewer results than the caption states; empty if there are none.
 
     Args:
@@ -134,7 +133,7 @@ def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
     return f"Failed and left out: {'; '.join(parts)}" if parts else ""
 
 
-def not_drawn(display: FigureDisplay, table: pd.DataFrame) -> str:
+def not_drawn(display: FigureDisplay, table: DataFrame) -> str:
     """Name the labels with infinite values, or values that a logarithmic axis cannot show; empty if there are none.
 
     Args:
@@ -142,7 +141,7 @@ def not_drawn(display: FigureDisplay, table: pd.DataFrame) -> str:
         table: its tidy table.
     """
     parts = [(part, table[table["part"] == letter]) for letter, part in display.parts.items()] or [(display, table)]
-    rows = [with_reasons(painter_of(part), own) for part, own in parts]
+    rows = [with_reasons(part.figure, own) for part, own in parts]
     words = [words for part in rows for words in by_label(part[~part[ABSENT].str.startswith(FAILED)])]
     return f"Not drawn: {'; '.join(dict.fromkeys(words))}" if words else ""
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from formalsynth.show.drawing import below, guarantee_marks, legend_height, titled, wrapped
+from formalsynth.show.drawing import below, guarantee_marks, legend_height, line_handles, printed_handle, titled, wrapped
+from formalsynth.show.figure import FigureDisplay
 from formalsynth.show.left_out import by_label, drawn_rows, empty_words, is_empty, with_reasons
-from formalsynth.show.painter import painter_of
 from formalsynth.show.style import COLUMN, INK, TITLE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-    from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
-
-    from formalsynth.displays.display import FigureDisplay
+from formalsynth.show.types import Canvas, DataFrame, Handle
 
 IN_UNITS = ("value", "line", "printed_low", "printed_high")
 """Columns of a tidy table that are measured in the unit of the values."""
@@ -31,10 +23,10 @@ EMPTY = 1.0
 class Composition:
     """Content of a figure, its title and legend, and its size."""
 
-    table: pd.DataFrame
+    table: DataFrame
     """Rows that are drawn, in the unit of the drawing."""
     title: str
-    legend: Sequence[Line2D]
+    legend: Sequence[Handle]
     across: int
     """Number of columns of the legend."""
     width: float
@@ -45,7 +37,7 @@ class Composition:
     """Labels with values that are left out, and the reasons; for a figure without values, only the reasons."""
 
 
-def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warning: str = "") -> Composition:
+def composition(display: FigureDisplay, table: DataFrame, subject: str, warning: str = "") -> Composition:
     """Content, title, legend and size of a figure.
 
     Args:
@@ -54,21 +46,21 @@ def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warni
         subject: the title, of any length.
         warning: a line above the title.
     """
-    painter = painter_of(display)
-    table, notes = _divided(display, table), list[str]()
+    figure, notes = display.figure, list[str]()
+    table = table.assign(**{column: table[column] / figure.per for column in IN_UNITS if column in table})
     if not display.parts:
-        table = with_reasons(painter, table)
+        table = with_reasons(figure, table)
         if is_empty(table):
             title = titled(subject, COLUMN, warning)
             return Composition(table, title, [], 1, COLUMN, EMPTY + _height_of(title), wrapped(empty_words(table), COLUMN))
-        notes = [] if painter.EMPTY_ROWS else by_label(table)
-        table = table if painter.EMPTY_ROWS else drawn_rows(table)
-    width, height = painter.inches(table)
-    handles = painter.legend(table)
-    marks = guarantee_marks(display, painter.marked(table), bool(handles))
+        notes = [] if figure.EMPTY_ROWS else by_label(table)
+        table = table if figure.EMPTY_ROWS else drawn_rows(table)
+    width, height = figure.inches(display, table)
+    handles = [*(line_handles(display, table) if figure.LINES else []), *figure.legend(display, table)]
+    marks = guarantee_marks(display, figure.marked(display, table), bool(handles))
     across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
-    printed = [] if display.parts else painter.printed_handles(table, bool(handles))
-    marks = [*marks, *printed, *painter.bars()]
+    printed = [] if display.parts or figure.printed_apart else printed_handle(table, bool(handles))
+    marks = [*marks, *printed, *figure.bars()]
     title, left_out = titled(subject, width, warning), "\n".join(wrapped(note, width) for note in notes)
     height += _height_of(title) + 0.04 + legend_height([*handles, *marks], across, left_out)
     return Composition(table, title, [*handles, *marks], across, width, height, left_out)
@@ -89,10 +81,5 @@ def compose(display: FigureDisplay, canvas: Canvas, around: Composition) -> None
         axis.set_axis_off()
         axis.text(0.5, 0.5, around.left_out, ha="center", va="center", transform=axis.transAxes)
         return
-    painter_of(display).paint(around.table, canvas)
+    display.figure.paint(display, around.table, canvas)
     below(canvas, around.legend, around.across, around.left_out)
-
-
-def _divided(display: FigureDisplay, table: pd.DataFrame) -> pd.DataFrame:
-    """Convert the values and lines of a table to the unit of the drawing."""
-    return table.assign(**{column: table[column] / display.figure.per for column in IN_UNITS if column in table})

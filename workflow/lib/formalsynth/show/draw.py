@@ -5,26 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from formalsynth.runtime.files import sealed
 from formalsynth.show.captions import STAND_IN
 from formalsynth.show.compose import compose, composition
 from formalsynth.show.drawing import plain_powers, subscripts
+from formalsynth.show.figure import FigureDisplay
 from formalsynth.show.origin import UNKNOWN, Origin
 from formalsynth.show.style import DPI, STYLE
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Drawing
-
-    from formalsynth.displays.display import FigureDisplay
+from formalsynth.show.types import DataFrame, Drawing
 
 DIGITS = 7
 """Number of decimals in positions, which are shares of a drawing's width or height."""
 
 
-def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Path], origin: Origin = UNKNOWN) -> None:
+def draw_figure(display: FigureDisplay, table: DataFrame, paths: Sequence[Path], origin: Origin = UNKNOWN) -> None:
     """Draw a tidy figure table and save it under each of the paths.
 
     Args:
@@ -42,7 +37,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
             drawing.savefig(partial, dpi=DPI, metadata=origin.metadata(path.suffix))
 
 
-def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
+def drawing_of(display: FigureDisplay, table: DataFrame) -> Drawing:
     """Draw a tidy figure table, with its final layout.
 
     The drawing has no window, so requests to redraw it, such as those of seaborn for each swarm of dots, have no effect.
@@ -73,7 +68,7 @@ def _round_places(drawing: Drawing) -> None:
         axis.set_position(place)
 
 
-def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
+def _composed(display: FigureDisplay, table: DataFrame) -> Drawing:
     """Draw the complete figure."""
     from matplotlib.figure import Figure as Drawing
 

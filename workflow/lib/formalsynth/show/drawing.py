@@ -6,24 +6,17 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
-from formalsynth.displays.display import NOT_SYNTHETIC, FigureDisplay
+from formalsynth.show.display import NOT_SYNTHETIC
+from formalsynth.show.figure import FigureDisplay
 from formalsynth.show.groups import by_name
 from formalsynth.show.style import COLUMN, FAINT, INK, PRINTED, TEXT, Mark, edge, mark_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure as Drawing
-    from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
-
+from formalsynth.show.types import Axes, Axis, Canvas, DataFrame, Drawing, Handle, Series
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Translation table to superscript digits for exponents."""
@@ -67,7 +60,16 @@ def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bo
     return [list(row) for row in axes]
 
 
-def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: str) -> list[tuple[Axes, str, pd.DataFrame]]:
+def stacked(display: FigureDisplay, table: DataFrame, canvas: Canvas, shared: bool = True) -> list[tuple[Axes, DataFrame]]:
+    """Create the frames of a figure below each other, with titles and sample sizes; return each with its rows of the table."""
+    groups = display.figure.frames(display, table)
+    axes = [axis for (axis,) in frames(canvas, [1] * len(groups), shared=shared)]
+    for axis, (title, group) in zip(axes, groups, strict=True):
+        headed(axis, title, sizes(display, group))
+    return [(axis, group) for axis, (_, group) in zip(axes, groups, strict=True)]
+
+
+def small_frames(canvas: Canvas, table: DataFrame, across: int, x: str, y: str) -> list[tuple[Axes, str, DataFrame]]:
     """Create a small frame for each synthesizer, ``across`` in a row, with shared axes and axis labels at the outer frames only.
 
     Returns:
@@ -90,7 +92,7 @@ def headed(axis: Axes, title: str, size: str) -> None:
     axis.set_title(size, loc="right", fontsize=TEXT, color=FAINT, pad=3)
 
 
-def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
+def sizes(display: FigureDisplay, table: DataFrame) -> str:
     """Return a short text with a frame's sample sizes and the number of values in each group."""
     shown = set(table["scenario"])
     n = sorted({scenario.n for scenario in display.scenarios if scenario.id in shown})
@@ -115,7 +117,7 @@ def wrapped(text: str, width: float) -> str:
     return "\n".join(textwrap.wrap(text, int(LETTERS * width / COLUMN)))
 
 
-def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> list[Line2D]:
+def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> list[Handle]:
     """Legend entries for the markers of the kinds of guarantee.
 
     Args:
@@ -137,14 +139,14 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
     return handles
 
 
-def bar_mark(words: str, marker: Literal["|", "_"]) -> Line2D:
+def bar_mark(words: str, marker: Literal["|", "_"]) -> Handle:
     """Legend entry for bars through markers, drawn in the direction of the bars."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], linestyle="", marker=marker, markersize=7, markeredgewidth=0.9, color=INK, label=words)
 
 
-def below(canvas: Canvas, handles: Sequence[Line2D], across: int, title: str) -> None:
+def below(canvas: Canvas, handles: Sequence[Handle], across: int, title: str) -> None:
     """Add a legend below the frames, so it hides nothing; a legend with markers only is ordered row by row."""
     if handles or title:
         lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
@@ -156,7 +158,7 @@ def below(canvas: Canvas, handles: Sequence[Line2D], across: int, title: str) ->
         )  # fmt: skip
 
 
-def legend_height(handles: Sequence[Line2D], across: int, title: str) -> float:
+def legend_height(handles: Sequence[Handle], across: int, title: str) -> float:
     """Height of a legend below the frames, in inches."""
     lines = math.ceil(len(handles) / across) + len(title.splitlines())
     return 0.14 * lines + 0.06 if lines else 0.0
@@ -233,14 +235,6 @@ def _power(value: float) -> str:
     return f"{multiple}10{str(exponent).translate(RAISED)}" if value else "0"
 
 
-def by_frame(display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Titles and tables of a figure's frames: its panels, or its scenarios in the order of the figure."""
-    titles = {scenario.id: scenario.label for scenario in display.scenarios}
-    groups = by_name(table, "scenario" if display.figure.panels == "scenario" else "panel")
-    groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
-    return [(titles.get(name, name), group) for name, group in groups]
-
-
 class LineLook(TypedDict):
     """Matplotlib arguments for the look of a line."""
 
@@ -275,20 +269,31 @@ def line_look(colour: str, mark: Mark, place: int) -> LineLook:
     )
 
 
-def line_handles(display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+def line_look_of(display: FigureDisplay, id: str) -> LineLook:
+    """Look of a synthesizer's line in a figure."""
+    look = display.looks[id]
+    return line_look(look.colour, mark_of(look.guarantee), line_place(display, id))
+
+
+def curve(axis: Axes, display: FigureDisplay, id: str, apart: float, across: Array, heights: Array, **options: Any) -> None:
+    """Draw a synthesizer's curve, with markers at a distance of ``apart``, shifted against those of the other curves."""
+    start = apart * (line_place(display, id) + 1) / (len(display.ids) + 1)
+    axis.plot(across, heights, markevery=(start, apart), **line_look_of(display, id), **options)
+
+
+def line_handles(display: FigureDisplay, table: DataFrame) -> list[Handle]:
     """Legend entries for lines: one for each label, as drawn."""
     from matplotlib.lines import Line2D
 
-    handles: dict[str, Line2D] = {}
+    handles: dict[str, Handle] = {}
     for id in drawn_ids(display, table):
         look = display.looks[id]
         if look.label not in handles:
-            drawn = line_look(look.colour, mark_of(look.guarantee), line_place(display, id))
-            handles[look.label] = Line2D([], [], label=look.label, **drawn)
+            handles[look.label] = Line2D([], [], label=look.label, **line_look_of(display, id))
     return list(handles.values())
 
 
-def drawn_ids(display: FigureDisplay, table: pd.DataFrame) -> list[str]:
+def drawn_ids(display: FigureDisplay, table: DataFrame) -> list[str]:
     """Synthesizers of a figure that have rows in a table, in the order of the figure."""
     present = set(table["synthesizer"])
     return [id for id in display.ids if id in present]
@@ -310,7 +315,7 @@ def row_note(axis: Axes, place: float, words: Sequence[str]) -> None:
         )  # fmt: skip
 
 
-def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> None:
+def dashed(axis: Axes, lines: Series, label: str, upwards: bool = True) -> None:
     """Draw labelled dashed lines at the different values of ``lines``; NaN means no line."""
     for value in lines.dropna().unique():
         draw = axis.axvline if upwards else axis.axhline
@@ -321,7 +326,7 @@ def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> No
             axis.annotate(label, (1, value), (3, 0), axis.get_yaxis_transform(), "offset points", ha="left", va="center")
 
 
-def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
+def printed_handle(table: DataFrame, lines: bool) -> list[Handle]:
     """Legend entries for printed values; none if the figure has no printed values.
 
     Args:
@@ -343,7 +348,7 @@ def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
     ]
 
 
-def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> None:
+def printed_tick(axis: Axes, table: DataFrame, place: float, half: float) -> None:
     """Draw a grey tick at the printed value of a row, or a bracket below the row that spans a printed interval.
 
     Args:
@@ -362,7 +367,7 @@ def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> 
                 axis.plot([low, low, high, high], ends, color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
 
 
-def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
+def confidential(axis: Axes, table: DataFrame, colour: str) -> None:
     """Draw the median of the confidential data as a line, and the middle half of the data as a band."""
     values = table.loc[table["synthesizer"] == DATA, "value"].dropna()
     if len(values) and table["synthesizer"].nunique() > 1:
@@ -394,7 +399,7 @@ def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
     getattr(axes, f"{name}axis").set_ticks(places, [write(place) for place in places])
 
 
-def ticks_at(axis: Axis, values: pd.Series) -> None:
+def ticks_at(axis: Axis, values: Series) -> None:
     """Set a tick at each value if there are few values."""
     places = sorted(set(values.dropna()))
     if 0 < len(places) <= FEW_TICKS:

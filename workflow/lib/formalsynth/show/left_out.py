@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from formalsynth.show.painter import Painter
+from formalsynth.show.figure import Figure
+from formalsynth.show.types import DataFrame, Series
 
 ABSENT = "absent"
 """Column with the reason for leaving out a row; empty for rows that are drawn."""
@@ -21,7 +17,7 @@ NOTHING = "no values"
 """Text of a drawing without values or reasons."""
 
 
-def with_reasons(painter: Painter[Any], table: pd.DataFrame) -> pd.DataFrame:
+def with_reasons(figure: Figure, table: DataFrame) -> DataFrame:
     """Add the column ``absent`` to a tidy table, and make the values missing that are left out.
 
     Rows that lack a value, but have no reason, are dropped.
@@ -30,12 +26,12 @@ def with_reasons(painter: Painter[Any], table: pd.DataFrame) -> pd.DataFrame:
 
     failed = _failures(table) if "reason" in table else np.full(len(table), "")
     infinite = np.isinf(table[[name for name in PLACES if name in table]].to_numpy(float)).any(axis=1)
-    if painter.COUNTS_INFINITE:
+    if figure.COUNTS_INFINITE:
         finite = pd.Series(table["value"].notna() & ~infinite).groupby(table["label"])
         infinite &= ~finite.transform("any").to_numpy(bool)
     reasons = np.where(table["value"].isna(), failed, np.where(infinite, INFINITE, ""))
     table = table.assign(value=table["value"].astype(float).where(reasons == ""), **{ABSENT: reasons})
-    marks = painter.logarithmic(table)
+    marks = figure.logarithmic(table)
     if marks is not None:
         below = (marks <= 0) & table["value"].notna()
         table = table.assign(value=table["value"].mask(below), **{ABSENT: table[ABSENT].mask(below, NOT_POSITIVE)})
@@ -43,23 +39,23 @@ def with_reasons(painter: Painter[Any], table: pd.DataFrame) -> pd.DataFrame:
     return table[table["value"].notna() | (table[ABSENT] != "") | density]
 
 
-def _failures(table: pd.DataFrame) -> pd.Series:
+def _failures(table: DataFrame) -> Series:
     """Return the reason of the first failure of each label, in the rows that failed."""
     reasons = f"{FAILED} (" + table.groupby("label")["reason"].transform("first").astype(str) + ")"
     return reasons.where(table["reason"].notna(), "")
 
 
-def drawn_rows(table: pd.DataFrame) -> pd.DataFrame:
+def drawn_rows(table: DataFrame) -> DataFrame:
     """Return the rows that are drawn, as they were before :func:`with_reasons` added its column."""
     return table[table[ABSENT] == ""].drop(columns=ABSENT)
 
 
-def is_empty(table: pd.DataFrame) -> bool:
+def is_empty(table: DataFrame) -> bool:
     """Return True if a table has neither values nor points of exact densities."""
     return bool(table["value"].isna().all() and ("density" not in table or table["density"].isna().all()))
 
 
-def counted(table: pd.DataFrame) -> list[str]:
+def counted(table: DataFrame) -> list[str]:
     """Return each reason in a table, with the number of rows left out for it; without the number if no row is left."""
     counts = table.loc[table[ABSENT] != "", ABSENT].value_counts(sort=False)
     if len(counts) == 1 and table["value"].isna().all():
@@ -67,7 +63,7 @@ def counted(table: pd.DataFrame) -> list[str]:
     return [f"{count} of {len(table)}: {reason}" for reason, count in counts.items()]
 
 
-def by_label(table: pd.DataFrame) -> list[str]:
+def by_label(table: DataFrame) -> list[str]:
     """Return a sentence for each label with values that are left out; ``table`` is made by :func:`with_reasons`."""
     if table[ABSENT].eq("").all():
         return []
@@ -75,6 +71,6 @@ def by_label(table: pd.DataFrame) -> list[str]:
     return [f"{label}: {'; '.join(words)}" for label, rows in groups if (words := counted(rows))]
 
 
-def empty_words(table: pd.DataFrame) -> str:
+def empty_words(table: DataFrame) -> str:
     """Return the text of a drawing without values."""
     return "; ".join(table.loc[table[ABSENT] != "", ABSENT].unique()) or NOTHING

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from formalsynth.show.style import INK
+from formalsynth.show.types import Axes, Text
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+Name: TypeAlias = tuple[str, float, float, Literal["left", "right"]]
+"""Text, x, y and alignment: with ``left`` the text begins at the place, with ``right`` it ends there."""
 NAMES_APART = 0.075
 """Minimum distance between two names, as a share of the height of a frame of about two inches."""
 
@@ -27,24 +27,22 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
     return result.tolist()
 
 
-def spaced(values: Sequence[float], limits: tuple[float, float]) -> list[float]:
-    """Move values on a logarithmic axis with these limits apart, so names written there do not overlap."""
+def spaced(names: Sequence[Name], limits: tuple[float, float]) -> list[Name]:
+    """Move names next to a logarithmic axis with these limits apart, so they do not overlap."""
     bottom, top = limits
-    heights = apart([float(np.log(value / bottom) / np.log(top / bottom)) for value in values], NAMES_APART)
-    return [bottom * (top / bottom) ** height for height in heights]
+    heights = apart([float(np.log(y / bottom) / np.log(top / bottom)) for _, _, y, _ in names], NAMES_APART)
+    return [(text, x, bottom * (top / bottom) ** height, side) for (text, x, _, side), height in zip(names, heights, strict=True)]
 
 
-def write_names(axis: Axes, names: Sequence[tuple[str, float, float, Literal["left", "right"]]], gap: float = 0) -> None:
-    """Write names with a white outline, at places in data coordinates.
-
-    Args:
-        axis: the frame.
-        names: text, x, y and alignment: with ``left`` the text begins at the place, with ``right`` it ends there.
-        gap: distance between a place and its text, in points.
-    """
-    from matplotlib.patheffects import withStroke
-
+def write_names(axis: Axes, names: Sequence[Name], gap: float = 0) -> None:
+    """Write names with a white outline, at places in data coordinates, at a distance of ``gap`` points."""
     for text, x, y, side in names:
         off = gap if side == "left" else -gap
-        words = axis.annotate(text, (x, y), (off, 0), textcoords="offset points", color=INK, ha=side, va="center", zorder=2.5)
-        words.set_path_effects([withStroke(linewidth=2, foreground="white")])
+        outline(axis.annotate(text, (x, y), (off, 0), textcoords="offset points", color=INK, ha=side, va="center", zorder=2.5), 2)
+
+
+def outline(text: Text, width: float) -> None:
+    """Draw a white outline around a text, with a width in points."""
+    from matplotlib.patheffects import withStroke
+
+    text.set_path_effects([withStroke(linewidth=width, foreground="white")])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from formalsynth.displays.display import Display, FigureDisplay
+from formalsynth.show.display import Display
+from formalsynth.show.figure import FigureDisplay
 
 
 @dataclass(frozen=True)

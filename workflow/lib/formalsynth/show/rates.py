@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import FEWEST, jackknife
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from formalsynth.displays.limit_law import OfLimitLaw
 
 
 def rate(groups: Mapping[float, Array]) -> tuple[float, float]:
@@ -37,19 +31,3 @@ def spread(values: Array) -> tuple[float, float]:
     """Compute the standard deviation of values (R,), and the standard error of its logarithm; NaN for few values."""
     error = float(jackknife(values[:, None], "sd").error(np.log)[0]) if len(values) >= FEWEST else float("nan")
     return float(np.std(values, ddof=1)), error
-
-
-def with_limit_law(figure: OfLimitLaw, tidy: pd.DataFrame) -> pd.DataFrame:
-    """Add the median and standard deviation of the limit law by sample size to the rows of the synthesizer that has one."""
-    if not figure.law:
-        return tidy
-    from formalsynth.audit.limit_law import law
-    from formalsynth.audit.risks import RISK_POPULATIONS
-
-    population = next(population for population in RISK_POPULATIONS if population.name == figure.law)
-    laws = {int(n): law(population, int(n)) for n in tidy["n"].unique()}
-    here = tidy["synthesizer"] == figure.law_of
-    return tidy.assign(
-        law_median=tidy["n"].map({n: limit.median for n, limit in laws.items()}).where(here),
-        law_sd=tidy["n"].map({n: limit.sd for n, limit in laws.items()}).where(here),
-    )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
 from formalsynth.core.model import DATA
-from formalsynth.displays.display import BOUNDS, FigureDisplay, Panel, TableDisplay
-from formalsynth.displays.table import Table
-from formalsynth.show.estimator import Estimate, estimate
-from formalsynth.show.painter import Painter, painter_of
+from formalsynth.show.display import BOUNDS, Panel
+from formalsynth.show.figure import FigureDisplay
+from formalsynth.show.table import Estimate, Table, TableDisplay
 
 KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "neighbour", "synthesizer")
 TITLES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
@@ -32,12 +30,12 @@ def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
     """
     if display.parts:
         return _sheet_table(display, collected)
-    figure, columns, painter = display.figure, display.figure.columns(), painter_of(display)
+    figure, columns = display.figure, display.figure.columns()
     table = pd.concat([table for table in collected if set(columns) <= set(table)], ignore_index=True)
     for column, value in figure.rows.items():
         table = table[table[column] == value]
-    panels = [_panel(painter, table, panel, column) for panel in display.panels for column in columns]
-    tidy = painter.extended(pd.concat(panels, ignore_index=True), collected)
+    panels = [_panel(display, table, panel, column) for panel in display.panels for column in columns]
+    tidy = figure.extended(display, pd.concat(panels, ignore_index=True), collected)
     if display.at:
         tidy["at" if figure.across else "x"] = tidy["synthesizer"].map(display.at)
     tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id].label for id in tidy["synthesizer"]])
@@ -61,9 +59,9 @@ def _sheet_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
     return pd.concat(tables, ignore_index=True)
 
 
-def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:
+def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:
     """Return the rows of one frame, in the order of its synthesizers."""
-    figure = painter.figure
+    figure = display.figure
     part = table[table["synthesizer"].isin(panel.ids)]
     drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
     drawn |= {"common": part[figure.common]} if figure.common else {}
@@ -73,9 +71,9 @@ def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str
     place = part["synthesizer"].map({id: k for k, id in enumerate(panel.ids)})
     part = part[[key for key in KEYS if key in part]].assign(
         **drawn,
-        **_printed(painter.display, part, column),
+        **_printed(display, part, column),
         panel=", ".join(title for title in (panel.title, statistic) if title),
-        line=painter.line_at(panel, column),
+        line=figure.line_at(display, panel, column),
         _place=place,
     )
     return part.sort_values(["_place", "n"], kind="stable").drop(columns="_place")
@@ -123,4 +121,4 @@ def _estimates(entry: Table, collected: Mapping[str, pd.DataFrame], id: str) -> 
         name: table[table["synthesizer"].isin([id, DATA])] if "synthesizer" in table else table
         for name, table in collected.items()
     }
-    return {statistic: estimate(entry, own, statistic, id) for statistic in entry.statistics}
+    return {statistic: entry.estimate(own, statistic, id) for statistic in entry.statistics}

@@ -1,1 +1,1 @@
-"""Painters of the kinds of figures, one file each."""
+"""Kinds of figures, one file each."""

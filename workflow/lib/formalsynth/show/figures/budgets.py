@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from formalsynth.core.mechanism import is_strict
+from formalsynth.core.model import Names
 from formalsynth.core.rows import AUDITED
-from formalsynth.displays.figures.budgets import Budgets
 from formalsynth.show.drawing import bar_mark, drawn_ids, frames, from_nothing, headed, row_note, sizes
+from formalsynth.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth.show.left_out import counted
-from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import COLUMN, FAINT, INK
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
-
+from formalsynth.show.types import Axes, Canvas, DataFrame, Handle
 
 MARKS = {
     ("claimed", ""): ("D", "white", "claimed"),
@@ -37,11 +32,16 @@ ROUNDING = 1e-6
 """Relative difference up to which two numbers count as equal, to allow for rounding."""
 
 
-@painter("budgets")
-class BudgetsPainter(Painter[Budgets]):
-    """Painter of budgets: one row for each synthesizer, with medians and ranges over data sets."""
+@figure_kind("budgets")
+class Budgets(Figure):
+    """Claimed, audited and attacked epsilon of each synthesizer on one axis: medians and ranges over data sets."""
 
+    ALT = "Points on one axis for each synthesizer"
     EMPTY_ROWS = True
+    MARKED = False
+
+    kind: Literal["budgets"]
+    value: Names = Field(default_factory=lambda: ["claimed", "audited", "attacked"], description="Columns that are drawn.")
 
     def line_words(self) -> str:
         """Words of the caption on the markers."""
@@ -50,23 +50,19 @@ class BudgetsPainter(Painter[Budgets]):
             "linear below 0.1 and logarithmic above. A guarantee for every data set is audited at δ = 0"
         )
 
-    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Replace the audited epsilon of strict mechanisms by that at delta 0, the delta of their claim."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]
         audit = pd.concat([table for table in collected if AUDITED in table], ignore_index=True)
         pure = audit[(audit["delta"] == 0) & (audit["releases"] == 1) & (audit["streams"] == 1)].groupby(keys)[AUDITED].max()
-        strict = np.array([is_strict(self.display.looks[id].guarantee) for id in tidy["synthesizer"]])
+        strict = np.array([is_strict(display.looks[id].guarantee) for id in tidy["synthesizer"]])
         compared = strict & (tidy["panel"] == AUDITED)
         at_0 = pure.reindex(pd.MultiIndex.from_frame(tidy[keys])).to_numpy()
         return tidy.assign(value=np.where(compared, at_0, tidy["value"]).astype(float))
 
-    def marked(self, table: pd.DataFrame) -> list[str]:
-        """Return no synthesizers: markers show the kind of number here, and the caption lists the guarantees."""
-        return []
-
-    def legend(self, table: pd.DataFrame) -> list[Line2D]:
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
         """Legend entries for the markers."""
         from matplotlib.lines import Line2D
 
@@ -78,17 +74,17 @@ class BudgetsPainter(Painter[Budgets]):
             if key in shown
         ]
 
-    def bars(self) -> list[Line2D]:
+    def bars(self) -> list[Handle]:
         """Legend entry for the ranges."""
         return [bar_mark("range over data sets", "_")]
 
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column, with a row for each synthesizer."""
         return COLUMN, 0.21 * table["synthesizer"].nunique() + 0.6
 
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a row for each synthesizer, the first one at the top."""
-        ids = drawn_ids(self.display, table)
+        ids = drawn_ids(display, table)
         axis = frames(canvas, [1])[0][0]
         axis.grid(axis="x", color=FAINT, alpha=0.2, linewidth=0.5)
         for place in range(0, len(ids), 2):
@@ -96,36 +92,38 @@ class BudgetsPainter(Painter[Budgets]):
         for place, ((column, neighbour), look) in enumerate(MARKS.items()):
             part = table[table["panel"] == column]
             below = APART * (place - (len(MARKS) - 1) / 2)
-            self._points(axis, part[part["neighbour"] == neighbour] if neighbour else part, ids, look, below)
-        axis.set_yticks(range(len(ids)), [self.display.looks[id].label for id in ids])
+            _draw_ranges(axis, part[part["neighbour"] == neighbour] if neighbour else part, ids, look, below)
+        axis.set_yticks(range(len(ids)), [display.looks[id].label for id in ids])
         for place, id in enumerate(ids):
             rows = table[table["synthesizer"] == id]
             row_note(axis, place, counted(rows) if rows["value"].isna().all() else [])
-        broken = self._broken(table)
+        broken = _broken(table)
         for id, name in zip(ids, axis.get_yticklabels(), strict=True):
             if id in broken:
                 name.set(fontweight="bold", color=BROKEN)
         axis.set_ylim(len(ids) - 0.5, -0.5)
         axis.tick_params(axis="y", length=0)
-        axis.set_xlabel(f"{self.figure.y} ({BROKEN_WORDS})" if broken else self.figure.y)
+        axis.set_xlabel(f"{self.y} ({BROKEN_WORDS})" if broken else self.y)
         from_nothing(axis)
-        headed(axis, "", sizes(self.display, table))
+        headed(axis, "", sizes(display, table))
 
-    def _broken(self, table: pd.DataFrame) -> set[str]:
-        """Synthesizers whose median audited epsilon over data sets exceeds the median claimed one."""
-        largest = table.groupby(["panel", "synthesizer", "replicate"])["value"].max()
-        medians = largest.groupby(["panel", "synthesizer"]).median().unstack("panel").reindex(columns=["claimed", AUDITED])
-        return set(medians.index[medians[AUDITED] > (1 + ROUNDING) * medians["claimed"]])
 
-    def _points(self, axis: Axes, table: pd.DataFrame, ids: list[str], look: tuple[str, str, str], below: float) -> None:
-        """Draw a number's median and range over data sets for each synthesizer, ``below`` rows below the middle of its row."""
-        marker, fill, _ = look
-        by_data_set = table.groupby(["synthesizer", "replicate"])["value"].max().groupby("synthesizer")
-        ranges = by_data_set.agg(["min", "median", "max"])
-        ranges = ranges.reindex([id for id in ids if id in ranges.index])
-        places = [ids.index(str(id)) + below for id in ranges.index]
-        axis.hlines(places, ranges["min"], ranges["max"], color=INK if fill == "white" else fill, linewidth=0.9, zorder=2)
-        axis.scatter(
-            ranges["median"], places, s=12 if marker != "*" else 24, marker=marker, facecolor=fill, edgecolor=INK,
-            linewidths=0.6, zorder=3, clip_on=False,
-        )  # fmt: skip
+def _broken(table: DataFrame) -> set[str]:
+    """Synthesizers whose median audited epsilon over data sets exceeds the median claimed one."""
+    largest = table.groupby(["panel", "synthesizer", "replicate"])["value"].max()
+    medians = largest.groupby(["panel", "synthesizer"]).median().unstack("panel").reindex(columns=["claimed", AUDITED])
+    return set(medians.index[medians[AUDITED] > (1 + ROUNDING) * medians["claimed"]])
+
+
+def _draw_ranges(axis: Axes, table: DataFrame, ids: list[str], look: tuple[str, str, str], below: float) -> None:
+    """Draw a number's median and range over data sets for each synthesizer, ``below`` rows below the middle of its row."""
+    marker, fill, _ = look
+    by_data_set = table.groupby(["synthesizer", "replicate"])["value"].max().groupby("synthesizer")
+    ranges = by_data_set.agg(["min", "median", "max"])
+    ranges = ranges.reindex([id for id in ids if id in ranges.index])
+    places = [ids.index(str(id)) + below for id in ranges.index]
+    axis.hlines(places, ranges["min"], ranges["max"], color=INK if fill == "white" else fill, linewidth=0.9, zorder=2)
+    axis.scatter(
+        ranges["median"], places, s=12 if marker != "*" else 24, marker=marker, facecolor=fill, edgecolor=INK,
+        linewidths=0.6, zorder=3, clip_on=False,
+    )  # fmt: skip

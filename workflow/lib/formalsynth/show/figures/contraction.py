@@ -3,104 +3,94 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
-from formalsynth.displays.figures.contraction import Contraction
+from formalsynth.show.display import Look
 from formalsynth.show.drawing import headed, signed, sizes, small_frames, ticks_at
+from formalsynth.show.figure import FigureDisplay, figure_kind
 from formalsynth.show.groups import by_number
-from formalsynth.show.painter import Painter, painter
-from formalsynth.show.rates import rate, with_limit_law
+from formalsynth.show.limit_law import OfLimitLaw
+from formalsynth.show.rates import rate
 from formalsynth.show.style import COLUMN, FAINT, INK, edge, mark_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
-
-    from formalsynth.displays.display import Look
+from formalsynth.show.types import Axes, Canvas, DataFrame, Handle
 
 ACROSS = 2
 """Number of frames in a row."""
 OUTER = (0.05, 0.95)
 """Quantiles of the values at which the cone starts."""
-
-
 HEADROOM = 0.12
 """Space for the slope above the values, as a share of a frame's height."""
 
 
-@painter("contraction")
-class ContractionPainter(Painter[Contraction]):
-    """Painter of contraction: one frame for each synthesizer, with the cone of the rate n^-1/2."""
+@figure_kind("contraction")
+class Contraction(OfLimitLaw):
+    """Values relative to their median at the smallest sample size, by sample size, with the cone of the rate n^-1/2."""
 
+    ALT = "Small panels of values by sample size"
+    FRAMES = ("synthesizer",)
     READING = (
         "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: the "
         "range of nine in ten values if their spread fell like n^-1/2; slope: that of the log standard deviation on log n, with "
         "its standard error"
     )
+    LAW_WORDS = "Dashed: median of the limit law, and one standard deviation above and below it"
 
-    def line_words(self) -> str:
-        """Words of the caption on the limit law."""
-        return "Dashed: median of the limit law, and one standard deviation above and below it" if self.figure.law else ""
+    kind: Literal["contraction"]
+    value: str = Field(description="Column that is drawn.")
+    panels: str = Field("synthesizer", description="synthesizer: one frame for each.")
 
-    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Add the median and standard deviation of the limit law to the rows of the synthesizer that has one."""
-        return with_limit_law(self.figure, tidy)
-
-    def legend(self, table: pd.DataFrame) -> list[Line2D]:
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
         """Legend entries for the band and the law, which the frames do not name."""
         from matplotlib.lines import Line2D
 
         band = Line2D([], [], color=FAINT, alpha=0.3, linewidth=6, solid_capstyle="butt", label="if the spread fell like n⁻¹ᐟ²")
         law = Line2D([], [], color=INK, linestyle="--", linewidth=1, label="limit law, ± sd")
-        return [band, *([law] if self.figure.law else [])]
+        return [band, *([law] if self.law else [])]
 
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column, two frames in a row."""
         return COLUMN, 1.3 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.4
 
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each synthesizer, with the same axes."""
-        drawn = small_frames(canvas, table, ACROSS, "n", self.figure.y)
+        drawn = small_frames(canvas, table, ACROSS, "n", self.y)
         for axis, id, group in drawn:
-            self._frame(axis, self.display.looks[id], group)
+            _draw_frame(axis, display.looks[id], group)
         low, high = drawn[0][0].get_ylim()
         drawn[0][0].set_ylim(top=high + HEADROOM * (high - low))
-        drawn[0][0].set_title(sizes(self.display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
+        drawn[0][0].set_title(sizes(display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
 
-    def _frame(self, axis: Axes, look: Look, table: pd.DataFrame) -> None:
-        """Draw the values of one synthesizer."""
-        groups = {n: part["value"].to_numpy(float) for n, part in by_number(table, "n")}
-        unit = float(np.median(next(iter(groups.values())))) or 1.0
-        groups = {n: values / unit for n, values in groups.items()}
-        n = np.array(list(groups))
-        low, middle, high = np.array([np.quantile(values, [0.25, 0.5, 0.75]) for values in groups.values()]).T
-        start = np.quantile(groups[float(n[0])], OUTER) - middle[0]
-        across = np.geomspace(n[0], n[-1], 30)
-        centre, factor = np.interp(np.log(across), np.log(n), middle), np.sqrt(n[0] / across)
-        axis.set_xscale("log")
-        axis.fill_between(across, centre + start[0] * factor, centre + start[1] * factor, color=FAINT, alpha=0.22, linewidth=0)
-        for size, values in groups.items():
-            places = size * 1.12 ** (2 * ((np.arange(len(values)) * 0.618) % 1) - 1)
-            axis.scatter(places, values, s=1.2, color=edge(look.colour), alpha=0.5, linewidths=0)
-        axis.vlines(n, low, high, color=INK, linewidth=1.8)
-        mark = mark_of(look.guarantee)
-        axis.plot(
-            n, middle, linestyle="", marker=mark.marker, markersize=3.8, markerfacecolor=mark.fill,
-            markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.7, zorder=4,
-        )  # fmt: skip
-        if "law_median" in table and table["law_median"].notna().any():
-            law = table.groupby("n")[["law_median", "law_sd"]].first() / unit
-            for place, width in ((-1, 0.7), (0, 1.0), (1, 0.7)):
-                axis.plot(
-                    law.index, law["law_median"] + place * law["law_sd"], color=INK, linestyle="--", linewidth=width, zorder=5
-                )
-        slope, error = rate(groups)
-        headed(axis, look.label, "")
-        if not math.isnan(slope):
-            axis.text(0.98, 0.97, f"slope {signed(slope)} ± {error:.2f}", ha="right", va="top", transform=axis.transAxes)
-        ticks_at(axis.xaxis, table["n"])
+
+def _draw_frame(axis: Axes, look: Look, table: DataFrame) -> None:
+    """Draw the values of one synthesizer."""
+    groups = {n: part["value"].to_numpy(float) for n, part in by_number(table, "n")}
+    unit = float(np.median(next(iter(groups.values())))) or 1.0
+    groups = {n: values / unit for n, values in groups.items()}
+    n = np.array(list(groups))
+    low, middle, high = np.array([np.quantile(values, [0.25, 0.5, 0.75]) for values in groups.values()]).T
+    start = np.quantile(groups[float(n[0])], OUTER) - middle[0]
+    across = np.geomspace(n[0], n[-1], 30)
+    centre, factor = np.interp(np.log(across), np.log(n), middle), np.sqrt(n[0] / across)
+    axis.set_xscale("log")
+    axis.fill_between(across, centre + start[0] * factor, centre + start[1] * factor, color=FAINT, alpha=0.22, linewidth=0)
+    for size, values in groups.items():
+        places = size * 1.12 ** (2 * ((np.arange(len(values)) * 0.618) % 1) - 1)
+        axis.scatter(places, values, s=1.2, color=edge(look.colour), alpha=0.5, linewidths=0)
+    axis.vlines(n, low, high, color=INK, linewidth=1.8)
+    mark = mark_of(look.guarantee)
+    axis.plot(
+        n, middle, linestyle="", marker=mark.marker, markersize=3.8, markerfacecolor=mark.fill,
+        markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.7, zorder=4,
+    )  # fmt: skip
+    if "law_median" in table and table["law_median"].notna().any():
+        law = table.groupby("n")[["law_median", "law_sd"]].first() / unit
+        for place, width in ((-1, 0.7), (0, 1.0), (1, 0.7)):
+            axis.plot(law.index, law["law_median"] + place * law["law_sd"], color=INK, linestyle="--", linewidth=width, zorder=5)
+    slope, error = rate(groups)
+    headed(axis, look.label, "")
+    if not math.isnan(slope):
+        axis.text(0.98, 0.97, f"slope {signed(slope)} ± {error:.2f}", ha="right", va="top", transform=axis.transAxes)
+    ticks_at(axis.xaxis, table["n"])

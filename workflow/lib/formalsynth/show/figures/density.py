@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
-from formalsynth.displays.figures.density import Density
-from formalsynth.show.drawing import density, frames, headed, line_handles, line_look, line_place, sizes
+from formalsynth.show.drawing import curve, density, stacked
+from formalsynth.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth.show.groups import by_name
-from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import COLUMN, edge, mark_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
-
+from formalsynth.show.style import edge
+from formalsynth.show.types import Axes, Canvas, DataFrame
 
 POINTS = 300
 """Number of points of a curve."""
@@ -30,94 +24,92 @@ BINS = 40
 """Number of bars of a histogram under an exact curve."""
 
 
-@painter("density")
-class DensityPainter(Painter[Density]):
-    """Painter of kernel densities, or of exact densities over histograms of the values."""
+@figure_kind("density")
+class Density(Figure):
+    """Kernel densities of the values, one line for each synthesizer; with ``exact``, exact curves over histograms."""
 
+    ALT = "Density curves"
     READING = "The area under each curve is 1"
+    LINES = True
 
-    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    kind: Literal["density"]
+    value: str = Field(description="Column that is drawn.")
+    exact: bool = Field(False, description="Draw the exact densities in the study's details over histograms of the values.")
+    centred: bool = Field(False, description="Add a second frame with each distribution centred at its mean, and its spread.")
+    zoom: float | None = Field(None, gt=0, description="Distance that the second frame shows on either side of the mean.")
+
+    def tables(self) -> list[str]:
+        """Names of the collected tables that it reads for each scenario."""
+        return [self.table, *(["details"] if self.exact else [])]
+
+    def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Add the points of the exact densities to the tidy table, if config requests them."""
         import pandas as pd
 
-        if not self.figure.exact:
+        if not self.exact:
             return tidy
         exact = pd.concat([table for table in collected if "density" in table], ignore_index=True)
         if "column" in exact:  # a study with curves of several columns
-            exact = exact[exact["column"] == self.figure.value].drop(columns="column")
-        return pd.concat([tidy, exact[exact["synthesizer"].isin(self.display.ids)].assign(panel="")], ignore_index=True)
+            exact = exact[exact["column"] == self.value].drop(columns="column")
+        return pd.concat([tidy, exact[exact["synthesizer"].isin(display.ids)].assign(panel="")], ignore_index=True)
 
-    def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Legend entries for the lines, as drawn."""
-        return line_handles(self.display, table)
+    def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
+        """One frame and, with ``centred``, a second one around the means."""
+        if not self.centred:
+            return [("", table)]
+        centre = table.groupby("synthesizer")["value"].transform("mean")
+        moved = {column: table[column] - centre for column in ("value", "x") if column in table}
+        return [("as they are", table), ("around their means", table.assign(**moved))]
 
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a column, with the frames below each other."""
-        return COLUMN, 1.8 * (1 + self.figure.centred) + 0.45
-
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw one frame and, with ``centred``, a second one around the means."""
-        groups = [("", table)]
-        if self.figure.centred:
-            centre = table.groupby("synthesizer")["value"].transform("mean")
-            moved = {column: table[column] - centre for column in ("value", "x") if column in table}
-            groups = [("as they are", table), ("around their means", table.assign(**moved))]
-        rows = frames(canvas, [1] * len(groups), shared=False)
-        for (axis,), (title, group) in zip(rows, groups, strict=True):
-            self._curves(axis, group)
-            headed(axis, title, sizes(self.display, group))
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
+        """Draw the frames below each other."""
+        for axis, group in stacked(display, table, canvas, shared=False):
+            for id, part in by_name(group, "synthesizer"):
+                self._draw_curve(axis, part, display, id)
             axis.set(ylabel="density", ylim=(0, None))
-        if self.figure.zoom:
-            axis.set_xlim(-self.figure.zoom, self.figure.zoom)
-        if self.figure.centred:
-            self._spreads(axis, table)
-        axis.set_xlabel(self.figure.y)
+        if self.zoom:
+            axis.set_xlim(-self.zoom, self.zoom)
+        if self.centred:
+            _write_spreads(axis, table, display)
+        axis.set_xlabel(self.y)
 
-    def _curves(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw a line for each synthesizer: its exact density over a histogram if there is one, otherwise a kernel density."""
-        for id, part in by_name(table, "synthesizer"):
-            values, look = part["value"].dropna().to_numpy(float), self.display.looks[id]
-            curve = part[part["density"].notna()] if "density" in part else part[:0]
-            if len(curve):
-                if len(values) > 1:
-                    axis.hist(values, BINS, density=True, color=look.colour, alpha=0.3, linewidth=0)
-                across, heights = curve["x"].to_numpy(float), curve["density"].to_numpy(float)
-            elif np.ptp(values) <= EQUAL * np.abs(values).max() or not np.var(values):
-                self._constant(axis, part, look.colour)
-                continue
-            else:
-                across = np.linspace(values.min(), values.max(), POINTS)
-                heights = density(values, across)
-            place = line_place(self.display, id)
-            axis.plot(
-                across, heights, markevery=(APART * (place + 1) / (len(self.display.ids) + 1), APART),
-                **line_look(look.colour, mark_of(look.guarantee), place),
+    def _draw_curve(self, axis: Axes, part: DataFrame, display: FigureDisplay, id: str) -> None:
+        """Draw the exact density of a synthesizer over a histogram if there is one, otherwise a kernel density."""
+        values, colour, exact = part["value"].dropna().to_numpy(float), display.looks[id].colour, _exact(part)
+        if len(exact):
+            if len(values) > 1:
+                axis.hist(values, BINS, density=True, color=colour, alpha=0.3, linewidth=0)
+            curve(axis, display, id, APART, exact["x"].to_numpy(float), exact["density"].to_numpy(float))
+        elif np.ptp(values) <= EQUAL * np.abs(values).max() or not np.var(values):
+            value, label = float(values.mean()), part["label"].iloc[0]  # a line, because equal values have no density
+            axis.axvline(value, color=edge(colour))
+            axis.annotate(
+                f"{label}: all = {value:.4g}", (value, 1), (2, -1), axis.get_xaxis_transform(), "offset points",
+                ha="left", va="top",
             )  # fmt: skip
-
-    def _constant(self, axis: Axes, table: pd.DataFrame, colour: str) -> None:
-        """Draw a vertical line at equal values, which have no density."""
-        value, label = float(table["value"].mean()), table["label"].iloc[0]
-        axis.axvline(value, color=edge(colour))
-        axis.annotate(
-            f"{label}: all = {value:.4g}", (value, 1), (2, -1), axis.get_xaxis_transform(), "offset points", ha="left", va="top"
-        )
-
-    def _spreads(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Write the standard deviation of each distribution into the frame of the centred distributions."""
-        shown = [
-            (id, part) for id, part in by_name(table, "synthesizer") if not self.display.looks[id].guarantee.startswith("none")
-        ]
-        spreads = {id: _spread(part) for id, part in shown}
-        words = "\n".join(f"sd {self.display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
-        axis.set_ylim(top=1.4 * axis.get_ylim()[1])  # room for the words
-        axis.text(0.01, 0.97, words, ha="left", va="top", transform=axis.transAxes)
+        else:
+            across = np.linspace(values.min(), values.max(), POINTS)
+            curve(axis, display, id, APART, across, density(values, across))
 
 
-def _spread(table: pd.DataFrame) -> float:
+def _exact(part: DataFrame) -> DataFrame:
+    """Points of the exact density of a synthesizer; no rows if there is none."""
+    return part[part["density"].notna()] if "density" in part else part[:0]
+
+
+def _write_spreads(axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
+    """Write the standard deviation of each distribution into the frame of the centred distributions."""
+    shown = [(display.looks[id], part) for id, part in by_name(table, "synthesizer")]
+    words = [f"sd {look.label}: {_spread(part):.3g}" for look, part in shown if not look.guarantee.startswith("none")]
+    axis.set_ylim(top=1.4 * axis.get_ylim()[1])  # room for the words
+    axis.text(0.01, 0.97, "\n".join(words), ha="left", va="top", transform=axis.transAxes)
+
+
+def _spread(table: DataFrame) -> float:
     """Spread (standard deviation) of the exact density if there is one, otherwise of the values."""
-    curve = table[table["density"].notna()] if "density" in table else table[:0]
-    if curve.empty:
+    exact = _exact(table)
+    if exact.empty:
         return float(table["value"].std())
-    across, heights = curve["x"].to_numpy(float), curve["density"].to_numpy(float)
+    across, heights = exact["x"].to_numpy(float), exact["density"].to_numpy(float)
     mean = np.trapezoid(across * heights, across)
     return float(np.sqrt(np.trapezoid((across - mean) ** 2 * heights, across)))

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field, ValidationInfo, field_validator
 
-from formalsynth.displays.figures.line import Line
 from formalsynth.show.drawing import (
     MARKERS,
-    by_frame,
     dashed,
     frames,
     from_nothing,
     headed,
     line_handles,
-    line_look,
+    line_look_of,
     line_place,
     sizes,
     ticks_at,
-)
+)  # fmt: skip
+from formalsynth.show.figure import FigureDisplay, Framed, figure_kind
 from formalsynth.show.groups import by_name
-from formalsynth.show.painter import FramedPainter, painter
-from formalsynth.show.style import COLUMN, PAGE, PRINTED, mark_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
-
+from formalsynth.show.names import outline
+from formalsynth.show.style import COLUMN, PAGE, PRINTED
+from formalsynth.show.types import Axes, Canvas, DataFrame, Handle, Series
 
 PARAMETERS = {"epsilon": "ε"}
 """Displayed names of parameters whose values are written at points."""
@@ -47,129 +41,161 @@ REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewi
 """Style of the line that all synthesizers share."""
 
 
-@painter("line")
-class LinePainter(FramedPainter[Line]):
-    """Painter of lines through means over replicates, with two standard errors."""
+@figure_kind("line")
+class Line(Framed):
+    """Means over replicates against ``x``, with two standard errors and one line for each label.
 
+    A label without the parameter on the x axis is drawn as a horizontal line.
+    """
+
+    ALT = "Lines through points"
+    FRAMES = ("none", "scenario")
+    BY_PARAMETER = True
+    PRINTS = True
     READING = "Points: means; bars: two standard errors"
+    HEIGHT = 1.55
+    MARGIN = 0.4
 
-    def reading(self) -> str:
+    kind: Literal["line"]
+    at: str = Field("", description="Parameter whose values are the points of a line, if x is itself a result or is left out.")
+    x: str = Field("", validate_default=True, description="Column on the x axis; if left out, the parameter that at names.")
+    x_log: bool = Field(False, description="True for a logarithmic x axis.")
+    x_label: str = Field("", description="Label of the x axis.")
+    from_zero: bool = Field(False, description="Value axis from 0, logarithmic above 0.1, for values that may be 0.")
+    top: float | None = Field(None, gt=0, description="Lines entirely above this are named at the upper edge instead of drawn.")
+    dodged: bool = Field(False, description="Points next to each other, without lines; for few x values.")
+    against: str = Field(
+        "",
+        description="Label whose values in the same replicate are subtracted from those of the others, in additional frames.",
+    )
+    reference: str = Field("", description="Column whose value all synthesizers of a replicate share, drawn as one grey line.")
+    reference_label: str = Field("", description="Name of the grey line.")
+
+    @field_validator("x")
+    @classmethod
+    def _has_points(cls, x: str, info: ValidationInfo) -> str:
+        if not x and not info.data.get("at"):
+            raise ValueError("x is missing, and at does not name a parameter to use instead")
+        return x
+
+    @property
+    def printed_apart(self) -> bool:
+        """True if x is itself a result and a parameter defines the points of a line; then printed points have a frame."""
+        return bool(self.at and self.x)
+
+    @property
+    def common(self) -> str:
+        """Column of the grey line."""
+        return self.reference
+
+    @property
+    def across(self) -> str:
+        """Column on the x axis; empty if a parameter is there."""
+        return self.x
+
+    def reading(self, display: FigureDisplay) -> str:
         """Meaning of points and error bars; empty if there is only one replicate."""
-        return self.READING if any(scenario.replicates > 1 for scenario in self.display.scenarios) else ""
+        return self.READING if any(scenario.replicates > 1 for scenario in display.scenarios) else ""
 
-    def printed_range(self, table: pd.DataFrame) -> str:
+    def printed_range(self, table: DataFrame) -> str:
         """Ranges of the printed values and of ours."""
         if "printed_low" not in table or table["printed_low"].isna().all():
             return ""
         printed, ours = table["printed_low"], table.groupby(["scenario", "synthesizer"])["value"].mean()
-        ranges = f"{printed.min():.2g} to {printed.max():.2g} printed, {ours.min():.2g} to {ours.max():.2g} ours"
-        return f"{self.figure.y}: {ranges}"
+        return f"{self.y}: {printed.min():.2g} to {printed.max():.2g} printed, {ours.min():.2g} to {ours.max():.2g} ours"
 
     def line_words(self) -> str:
         """Words of the caption on the dashed line and the value axis."""
-        axis = "The value axis is linear below 0.1 and logarithmic above" if self.figure.from_zero else ""
-        points = f"Numbers at points: {PARAMETERS.get(self.figure.at, self.figure.at)}" if self.figure.of_result else ""
+        axis = "The value axis is linear below 0.1 and logarithmic above" if self.from_zero else ""
+        points = f"Numbers at points: {PARAMETERS.get(self.at, self.at)}" if self.printed_apart else ""
         return ". ".join(text for text in (super().line_words(), axis, points) if text)
 
-    def printed_words(self) -> str:
-        """Sentence of the caption on printed points."""
-        return "Printed points are in a separate frame" if self.figure.of_result else super().printed_words()
-
-    def printed_handles(self, table: pd.DataFrame, lines: bool) -> list[Line2D]:
-        """Legend entry for printed points, unless they have a separate frame."""
-        return [] if self.figure.of_result else super().printed_handles(table, lines)
-
-    def logarithmic(self, table: pd.DataFrame) -> pd.Series | None:
+    def logarithmic(self, table: DataFrame) -> Series | None:
         """Mean at each point, or its x if that is on a logarithmic axis and smaller."""
-        if not (self.figure.log or self.figure.x_log):
+        if not (self.log or self.x_log):
             return None
-        point = ["scenario" if self.figure.panels == "scenario" else "panel", "label", "at" if "at" in table else "x"]
+        point = ["scenario" if self.panels == "scenario" else "panel", "label", "at" if "at" in table else "x"]
         means = table.groupby(point, dropna=False)[["value", "x"]].transform("mean")
-        return means[["value"] * self.figure.log + ["x"] * self.figure.x_log].min(axis=1)
+        return means[["value"] * self.log + ["x"] * self.x_log].min(axis=1)
 
-    def legend(self, table: pd.DataFrame) -> list[Line2D]:
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
         """Legend entries for the lines, as drawn."""
         from matplotlib.lines import Line2D
 
-        grey = [Line2D([], [], label=self.figure.reference_label, **REFERENCE)] if self.figure.reference else []
-        handles = line_handles(self.display, table)
-        if self.figure.dodged:
+        grey = [Line2D([], [], label=self.reference_label, **REFERENCE)] if self.reference else []
+        handles = line_handles(display, table)
+        if self.dodged:
             for handle in handles:
                 handle.set_linestyle("none")
         return [*handles, *grey]
 
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column, with the frames below each other; width of a page if differences are shown next to them."""
-        return PAGE if self.figure.against else COLUMN, 1.55 * len(by_frame(self.display, table)) + 0.4
+        return PAGE if self.against else COLUMN, super().inches(display, table)[1]
 
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw one frame for each panel, or for each scenario in the order of the figure, with differences next to it."""
-        groups = by_frame(self.display, table)
+        groups = self.frames(display, table)
         kinds = [
-            *([PRINTED_FRAME] if self.figure.of_result and "printed_x" in table else []),
+            *([PRINTED_FRAME] if self.printed_apart and "printed_x" in table else []),
             OURS,
-            *([DIFFERENCE] if self.figure.against else []),
+            *([DIFFERENCE] if self.against else []),
         ]
         rows = frames(canvas, [1] * len(groups), len(kinds))
         for axes, (title, group) in zip(rows, groups, strict=True):
             for axis, kind in zip(axes, kinds, strict=True):
-                self._frame(axis, kind, group)
+                self._draw_frame(axis, kind, group, display)
             at = kinds.index(OURS)
-            headed(axes[at], HEADINGS.get(title, title) or (OURS if at else ""), sizes(self.display, group))
+            headed(axes[at], HEADINGS.get(title, title) or (OURS if at else ""), sizes(display, group))
             axes[at].margins(y=0.12)
-            dashed(axes[at], group["line"], self.line_label(), upwards=False)
+            dashed(axes[at], group["line"], self.line_name(), upwards=False)
         for axis, kind in zip(rows[0], kinds, strict=True):
             if kind != OURS:
                 headed(axis, kind, "")
         for axis, kind in zip(rows[-1], kinds, strict=True):
-            axis.set_xlabel(f"{self.figure.x_label}{', difference' * (kind == DIFFERENCE and self.figure.of_result)}")
+            axis.set_xlabel(f"{self.x_label}{', difference' * (kind == DIFFERENCE and self.printed_apart)}")
 
-    def _frame(self, axis: Axes, kind: str, group: pd.DataFrame) -> None:
+    def _draw_frame(self, axis: Axes, kind: str, group: DataFrame, display: FigureDisplay) -> None:
         """Draw a frame with our values, printed values or differences."""
         level = kind != DIFFERENCE
-        table = group if level else differences(group, self.figure.against)
-        if kind == PRINTED_FRAME:
-            table = printed_points(table)
-        self._curves(axis, table)
-        if kind == OURS and not self.figure.of_result:
-            self._references(axis, table)
-        axis.set_ylabel(self.figure.y if level else f"minus {self.figure.against}")
-        self._scales(axis, table, level)
-        self._named(axis, table)
-        if self.figure.of_result:
-            self._numbered(axis, table)
+        table = group if level else differences(group, self.against)
+        if kind == PRINTED_FRAME:  # our points are replaced by those with two printed coordinates
+            cells = table.dropna(subset=["printed_x", "printed_low"]).drop_duplicates(["label", "at"])
+            table = cells.assign(x=cells["printed_x"], value=cells["printed_low"])
+        self._draw_curves(axis, table, display)
+        if kind == OURS and not self.printed_apart:
+            self._draw_references(axis, table, display)
+        axis.set_ylabel(self.y if level else f"minus {self.against}")
+        self._scale(axis, table, level)
+        self._write_high_lines(axis, table)
+        if self.printed_apart:
+            self._write_parameters(axis, table)
 
-    def _scales(self, axis: Axes, table: pd.DataFrame, level: bool) -> None:
+    def _scale(self, axis: Axes, table: DataFrame, level: bool) -> None:
         """Set logarithmic axes, a tick at each x value if there are few, and a line at a difference of 0."""
         if not level:
             axis.axhline(0, color="#1a1a1a", linewidth=0.6, zorder=0)
-        if self.figure.x_log and (level or not self.figure.of_result):
+        if self.x_log and (level or not self.printed_apart):
             axis.set_xscale("log")
-        if self.figure.log and level:
+        if self.log and level:
             axis.set_yscale("log")
-        if self.figure.from_zero and level:
+        if self.from_zero and level:
             from_nothing(axis, "y")
-        if not self.figure.of_result:
+        if not self.printed_apart:
             ticks_at(axis.xaxis, table["x"].dropna())
 
-    def _named(self, axis: Axes, table: pd.DataFrame) -> None:
+    def _write_high_lines(self, axis: Axes, table: DataFrame) -> None:
         """Write the names and values of lines that are entirely above the upper edge."""
-        from matplotlib.patheffects import withStroke
-
-        top = self.figure.top
-        if top is None:
+        if self.top is None:
             return
-        axis.set_ylim(top=top)
+        axis.set_ylim(top=self.top)
         least = table.groupby("label", sort=False)["value"].min()
-        words = [f"↑ {label}: at least {float(f'{value:.2g}'):,.10g}" for label, value in least.items() if value > top]
-        text = axis.text(0.01, 0.98, "\n".join(words), ha="left", va="top", transform=axis.transAxes, zorder=5)
-        text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+        words = [f"↑ {label}: at least {float(f'{value:.2g}'):,.10g}" for label, value in least.items() if value > self.top]
+        outline(axis.text(0.01, 0.98, "\n".join(words), ha="left", va="top", transform=axis.transAxes, zorder=5), 2.5)
 
-    def _numbered(self, axis: Axes, table: pd.DataFrame) -> None:
+    def _write_parameters(self, axis: Axes, table: DataFrame) -> None:
         """Write the parameter values at the points of one line: the line whose points are furthest apart."""
-        from matplotlib.patheffects import withStroke
-
-        name = PARAMETERS.get(self.figure.at, self.figure.at)
+        name = PARAMETERS.get(self.at, self.at)
         lines = {label: part.groupby("at")[["x", "value"]].mean() for label, part in by_name(table, "label")}
         every = np.concatenate([line.to_numpy(float) for line in lines.values()])
         ranges = np.ptp(every, axis=0)
@@ -182,35 +208,33 @@ class LinePainter(FramedPainter[Line]):
                 continue
             words, side = (f"{at:g}", "center") if np.isfinite(last).all() else (f"{name} = {at:g}", "left")
             last = here
-            text = axis.annotate(words, (x, y), (0, 4), textcoords="offset points", ha=side, va="bottom", zorder=5)
-            text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+            outline(axis.annotate(words, (x, y), (0, 4), textcoords="offset points", ha=side, va="bottom", zorder=5), 2)
 
-    def _curves(self, axis: Axes, table: pd.DataFrame) -> None:
+    def _draw_curves(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
         """Draw a line through the mean points of each label or, if dodged, the points of all labels next to each other."""
-        labels = list(table["label"].unique())
-        for k, (_, part) in enumerate(table.groupby("label", sort=False)):
+        groups = by_name(table, "label")
+        for k, (_, part) in enumerate(groups):
             points = part.groupby("at" if "at" in part else "x")
             mean, error = points["value"].mean(), (2 * points["value"].sem()).fillna(0)
-            id = part["synthesizer"].iloc[0]
-            look = self.display.looks[id]
-            drawn = line_look(look.colour, mark_of(look.guarantee), line_place(self.display, id))
+            drawn = line_look_of(display, part["synthesizer"].iloc[0])
             if part["x"].isna().all():  # the label does not have the parameter on the x axis
                 axis.axhline(part["value"].mean(), **drawn)
-            else:
-                across = points["x"].mean()
-                if self.figure.dodged:
-                    drawn["linestyle"] = "none"
-                    across = dodged(across, (k - (len(labels) - 1) / 2) / len(labels), self.figure.x_log)
-                axis.errorbar(across, mean, error_bars(error), capsize=1.5, elinewidth=0.8, **drawn)
+                continue
+            across = points["x"].mean()
+            if self.dodged:
+                drawn["linestyle"] = "none"
+                across = shifted(across, (k - (len(groups) - 1) / 2) / len(groups), self.x_log)
+            bars = error if (error > 0).any() else None  # a single replicate has none
+            axis.errorbar(across, mean, bars, capsize=1.5, elinewidth=0.8, **drawn)
 
-    def _references(self, axis: Axes, table: pd.DataFrame) -> None:
+    def _draw_references(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
         """Draw in grey the line that all synthesizers share, and the printed values, with the markers of their lines."""
-        if self.figure.reference:
+        if self.reference:
             points = table.groupby("x")["common"].mean()
             axis.plot(points.index, points, **REFERENCE)
         if "printed_low" in table:
             for id, part in by_name(table.dropna(subset=["printed_low", "x"]), "synthesizer"):
-                marker = MARKERS[line_place(self.display, id) % len(MARKERS)]
+                marker = MARKERS[line_place(display, id) % len(MARKERS)]
                 printed = part[["x", "printed_low"]].drop_duplicates()
                 axis.scatter(
                     printed["x"], printed["printed_low"], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
@@ -218,7 +242,7 @@ class LinePainter(FramedPainter[Line]):
                 )  # fmt: skip
 
 
-def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
+def differences(table: DataFrame, against: str) -> DataFrame:
     """Subtract the values of one label in the same replicate at the same point; also those of x if x is itself a result.
 
     Args:
@@ -233,20 +257,9 @@ def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
     return rest.assign(**{column: paired[column] - paired[f"{column}_against"] for column in drawn})
 
 
-def printed_points(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace our points of a frame by the printed ones, for points with two printed coordinates."""
-    cells = table.dropna(subset=["printed_x", "printed_low"]).drop_duplicates(["label", "at"])
-    return cells.assign(x=cells["printed_x"], value=cells["printed_low"])
-
-
-def dodged(across: pd.Series, share: float, log: bool) -> pd.Series:
+def shifted(across: Series, share: float, log: bool) -> Series:
     """X values of the points of one label, shifted by a share of the width of a group of points."""
     places = np.log(across) if log else across
     steps = np.diff(np.sort(places))
     moved = places + share * SPREAD * (steps.min() if len(steps) else 1.0)
     return np.exp(moved) if log else moved
-
-
-def error_bars(error: pd.Series) -> pd.Series | None:
-    """Error bars; None if all errors are 0, as with a single replicate."""
-    return error if (error > 0).any() else None

@@ -2,102 +2,82 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Literal
 
-from formalsynth.displays.figures.scatter import Scatter
-from formalsynth.show.drawing import frames, headed, sizes
+from pydantic import Field
+
+from formalsynth.show.drawing import stacked
+from formalsynth.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth.show.groups import by_name
-from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import COLUMN, TEXT, edge
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
-
+from formalsynth.show.style import TEXT, edge
+from formalsynth.show.types import Axes, Canvas, DataFrame, Handle
 
 MARKERS = ("o", "^", "s", "v")
 
 
-@painter("scatter")
-class ScatterPainter(Painter[Scatter]):
-    """Painter of scatter plots: one point for each row and synthesizer."""
+@figure_kind("scatter")
+class Scatter(Figure):
+    """Scatter plot with one point for each row and synthesizer."""
 
+    ALT = "Scatter plot"
+    FRAMES = ("none", "synthesizer")
     READING = "One point for each record"
+    MARKED = False
+
+    kind: Literal["scatter"]
+    value: str = Field(description="Column that is drawn.")
+    x: str = Field(min_length=1, description="Column on the x axis.")
+    x_label: str = Field("", description="Label of the x axis.")
+    line: Literal["none", "delta"] = Field("none", description="Dashed line: each synthesizer's Δ, its largest value.")
+
+    @property
+    def across(self) -> str:
+        """Column on the x axis."""
+        return self.x
 
     def line_words(self) -> str:
         """Words of the caption on the dashed lines; empty if there are none."""
-        return "Dashed lines: Δ, the largest bound" if self.figure.line == "delta" else ""
+        return "Dashed lines: Δ, the largest bound" if self.line == "delta" else ""
 
-    def marked(self, table: pd.DataFrame) -> list[str]:
-        """Return no synthesizers: the points are records, and the caption lists the guarantees."""
-        return []
-
-    def legend(self, table: pd.DataFrame) -> list[Line2D]:
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
         """Legend entries for the points, as drawn, if synthesizers share a frame."""
         from matplotlib.lines import Line2D
 
-        if self.figure.panels == "synthesizer":
-            return []
-        looks = [self.display.looks[id] for id in table["synthesizer"].unique()]
+        looks = [display.looks[id] for id in table["synthesizer"].unique()] if self.panels != "synthesizer" else []
         return [
             Line2D(
-                [],
-                [],
-                linestyle="",
-                marker=MARKERS[place % len(MARKERS)],
-                markersize=4,
-                color=edge(look.colour),
-                label=look.label,
+                [], [], linestyle="", marker=MARKERS[k % len(MARKERS)], markersize=4, color=edge(look.colour), label=look.label
             )
-            for place, look in enumerate(looks)
+            for k, look in enumerate(looks)
         ]
 
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a column, with the frames below each other."""
-        return COLUMN, 1.8 * len(self._groups(table)) + 0.45
-
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw one frame, or one for each synthesizer, with the same x limits."""
-        groups = self._groups(table)
-        for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
-            self._points(axis, group)
-            headed(axis, title, sizes(self.display, group))
-            axis.set_ylabel(self.figure.y)
-            axis.margins(y=0.12)
-            axis.set_xlim(*with_margin(table["x"]))
-        axis.set_xlabel(self.figure.x_label)
-
-    def _groups(self, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-        if self.figure.panels != "synthesizer":
+    def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
+        """One frame, or one for each synthesizer."""
+        if self.panels != "synthesizer":
             return [("", table)]
-        return [(self.display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
+        return [(display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
 
-    def _points(self, axis: Axes, table: pd.DataFrame) -> None:
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
+        """Draw the frames below each other, with the same x limits."""
+        margin = 0.04 * (table["x"].max() - table["x"].min()) or 0.5
+        for axis, group in stacked(display, table, canvas):
+            self._draw_points(axis, group, display)
+            axis.set_ylabel(self.y)
+            axis.margins(y=0.12)
+            axis.set_xlim(float(table["x"].min() - margin), float(table["x"].max() + margin))
+        axis.set_xlabel(self.x_label)
+
+    def _draw_points(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
         """Draw the points of each synthesizer, and a dashed line at their largest value."""
-        for place, (id, points) in enumerate(by_name(table, "synthesizer")):
-            look, marker = self.display.looks[id], MARKERS[place % len(MARKERS)]
+        for k, (id, points) in enumerate(by_name(table, "synthesizer")):
+            colour, marker = edge(display.looks[id].colour), MARKERS[k % len(MARKERS)]
             axis.scatter(
-                points["x"],
-                points["value"],
-                s=7,
-                alpha=0.45,
-                linewidths=0,
-                color=edge(look.colour),
-                marker=marker,
-                rasterized=True,
+                points["x"], points["value"], s=7, alpha=0.45, linewidths=0, color=colour, marker=marker, rasterized=True
             )
-            if self.figure.line == "delta":
+            if self.line == "delta":
                 largest = points["value"].max()
-                axis.axhline(largest, linestyle=(0, (4, 2)), color=edge(look.colour), linewidth=0.9)
+                axis.axhline(largest, linestyle=(0, (4, 2)), color=colour, linewidth=0.9)
                 axis.annotate(
                     f"Δ = {largest:.3g}", (0.005, largest), xycoords=axis.get_yaxis_transform(),
-                    xytext=(0, 1.5 - 10 * (place % 2)), textcoords="offset points", fontsize=TEXT, color=edge(look.colour),
+                    xytext=(0, 1.5 - 10 * (k % 2)), textcoords="offset points", fontsize=TEXT, color=colour,
                 )  # fmt: skip
-
-
-def with_margin(values: pd.Series) -> tuple[float, float]:
-    """Limits of an axis that frames share, with a margin around the values."""
-    margin = 0.04 * (values.max() - values.min()) or 0.5
-    return float(values.min() - margin), float(values.max() + margin)

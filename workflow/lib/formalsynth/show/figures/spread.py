@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
-from formalsynth.displays.figures.spread import Spread
 from formalsynth.show.drawing import headed, sizes, ticks_at
+from formalsynth.show.figure import FigureDisplay, figure_kind
 from formalsynth.show.groups import by_name, by_number
-from formalsynth.show.names import spaced, write_names
-from formalsynth.show.painter import Painter, painter
-from formalsynth.show.rates import spread, with_limit_law
+from formalsynth.show.limit_law import OfLimitLaw
+from formalsynth.show.names import Name, spaced, write_names
+from formalsynth.show.rates import spread
 from formalsynth.show.style import COLUMN, FAINT, INK, edge
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
+from formalsynth.show.types import Canvas, DataFrame, Series
 
 GAP = 6
 """Distance between the last mark of a line and its name, in points."""
@@ -28,41 +24,47 @@ NAMES = 6.0
 """Right end of the x axis, as a multiple of the largest sample size, to leave room for names."""
 
 
-@painter("spread")
-class SpreadPainter(Painter[Spread]):
-    """Painter of spreads: a line for each synthesizer on logarithmic axes."""
+@figure_kind("spread")
+class Spread(OfLimitLaw):
+    """Standard deviation of the values over data sets, by sample size; one line for each synthesizer, named at its end."""
 
+    ALT = "Lines of a standard deviation by sample size"
     READING = "Points: standard deviation over data sets; bars: two standard errors; dotted: the rate n^-1/2"
+    LAW_WORDS = "Dashed: standard deviation of the limit law"
+    MARKED = False
 
-    def line_words(self) -> str:
-        """Words of the caption on the limit law."""
-        return "Dashed: standard deviation of the limit law" if self.figure.law else ""
+    kind: Literal["spread"]
+    value: str = Field(description="Column whose standard deviation is drawn.")
 
-    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Add the median and standard deviation of the limit law to the rows of the synthesizer that has one."""
-        return with_limit_law(self.figure, tidy)
+    @property
+    def across(self) -> str:
+        """Sample size."""
+        return "n"
 
-    def logarithmic(self, table: pd.DataFrame) -> pd.Series:
+    def logarithmic(self, table: DataFrame) -> Series:
         """Return the standard deviation at each point."""
         return table.groupby(["synthesizer", "n"])["value"].transform("std").fillna(0.0)
 
-    def marked(self, table: pd.DataFrame) -> list[str]:
-        """Return no synthesizers: their lines are named, and the caption lists the guarantees."""
-        return []
-
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column."""
         return COLUMN, 2.4
 
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a line for each synthesizer, the limit law, and the rate, starting at the first point of the last line."""
         axis = canvas.subplots()
-        axis.set(xscale="log", yscale="log", xlabel="n", ylabel=self.figure.y)
-        names = []
+        axis.set(xscale="log", yscale="log", xlabel="n", ylabel=self.y)
+        names = list[Name]()
         for id, part in by_name(table, "synthesizer"):
-            look = self.display.looks[id]
-            n, spreads = _line(axis, part, edge(look.colour))
-            names.append((look.label, n[-1], spreads[-1]))
+            groups = {n: rows["value"].to_numpy(float) for n, rows in by_number(part, "n")}
+            n = np.array(list(groups))
+            # few values have no error
+            spreads, errors = np.nan_to_num(np.transpose([spread(values) for values in groups.values()]))
+            bars = [spreads - spreads * np.exp(-2 * errors), spreads * np.exp(2 * errors) - spreads]
+            axis.errorbar(
+                n, spreads, bars, color=edge(display.looks[id].colour), marker="o", markersize=4.4, linewidth=1.4, elinewidth=0.9,
+                capsize=2, zorder=3,
+            )  # fmt: skip
+            names.append((display.looks[id].label, n[-1], spreads[-1], "left"))
         axis.plot(n, spreads[0] * (n / n[0]) ** RATE, linestyle=":", color=FAINT, linewidth=1.0, zorder=1)
         axis.annotate(
             "n⁻¹ᐟ²", (n[-1], spreads[0] * (n[-1] / n[0]) ** RATE), (4, 0), textcoords="offset points", color=FAINT, va="bottom"
@@ -71,22 +73,11 @@ class SpreadPainter(Painter[Spread]):
             law = table.groupby("n")["law_sd"].first().dropna()
             axis.plot(law.index, law, linestyle="--", color=INK, linewidth=1.0, zorder=2)
             last = law.index.to_numpy(float)[-2:]
-            middle = float(np.sqrt(last[0] * last[-1]))
-            words = f"limit law of\n{self.display.looks[self.figure.law_of].label}"
-            axis.annotate(words, (middle, law.iloc[-1]), (0, -3), textcoords="offset points", ha="center", va="top")
-        places = spaced([y for _, _, y in names], axis.get_ylim())
-        write_names(axis, [(text, x, y, "left") for (text, x, _), y in zip(names, places, strict=True)], GAP)
+            words = f"limit law of\n{display.looks[self.law_of].label}"
+            place = (float(np.sqrt(last[0] * last[-1])), law.iloc[-1])
+            axis.annotate(words, place, (0, -3), textcoords="offset points", ha="center", va="top")
+        write_names(axis, spaced(names, axis.get_ylim()), GAP)
         axis.set_xlim(right=NAMES * n[-1])
         axis.spines["bottom"].set_bounds(axis.get_xlim()[0], n[-1])
         ticks_at(axis.xaxis, table["n"])
-        headed(axis, "", sizes(self.display, table))
-
-
-def _line(axis: Axes, table: pd.DataFrame, colour: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the standard deviations of one synthesizer, with two standard errors; return the coordinates of the points."""
-    groups = {n: part["value"].to_numpy(float) for n, part in by_number(table, "n")}
-    n = np.array(list(groups))
-    spreads, errors = np.nan_to_num(np.transpose([spread(values) for values in groups.values()]))  # few values have no error
-    bars = [spreads - spreads * np.exp(-2 * errors), spreads * np.exp(2 * errors) - spreads]
-    axis.errorbar(n, spreads, bars, color=colour, marker="o", markersize=4.4, linewidth=1.4, elinewidth=0.9, capsize=2, zorder=3)
-    return n, spreads
+        headed(axis, "", sizes(display, table))

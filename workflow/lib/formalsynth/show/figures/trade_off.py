@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 
 from formalsynth.audit.attack import least_errors
 from formalsynth.core.mechanism import is_strict
-from formalsynth.displays.figures.trade_off import TradeOff
+from formalsynth.show.display import Look
 from formalsynth.show.drawing import headed, small_frames
-from formalsynth.show.painter import Painter, painter
+from formalsynth.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth.show.style import FAINT, INK, PAGE, edge
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
-
-    from formalsynth.displays.display import Look
+from formalsynth.show.types import Axes, Canvas, DataFrame
 
 ACROSS = 4
 """Number of frames in a row."""
@@ -28,21 +22,30 @@ BELOW = 0.5
 """Position of a share of 0 on the logarithmic axes, relative to the smallest positive share."""
 
 
-@painter("trade_off")
-class TradeOffPainter(Painter[TradeOff]):
-    """Painter of trade-offs: the error rates of the attack over the region that the claim allows."""
+@figure_kind("trade_off")
+class TradeOff(Figure):
+    """False negatives against false positives of the attack, drawn over the region that the claim allows."""
 
+    ALT = "Small panels, each with a line of one error rate against the other"
+    FRAMES = ("synthesizer",)
+    MARKED = False
     READING = (
         "Each step of a line is one threshold of the attack on one synthetic data set; at the lower and left edges, no run made "
         "an error. Shaded: the error rates that the claimed (ε, δ) allows, with the claim on the data set (dark) and with the "
         "larger claim of both neighbours (light); a line below the shading breaks the claim"
     )
 
-    def marked(self, table: pd.DataFrame) -> list[str]:
-        """Return no synthesizers: there are no markers."""
-        return []
+    kind: Literal["trade_off"]
+    table: Literal["audit"] = "audit"
+    value: Literal["error"] = "error"
+    panels: Literal["synthesizer"] = "synthesizer"
 
-    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    @property
+    def across(self) -> str:
+        """Share of false positives."""
+        return "value"
+
+    def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Add the claims, their delta and the attacked epsilon to the error rates."""
         import pandas as pd
 
@@ -53,28 +56,29 @@ class TradeOffPainter(Painter[TradeOff]):
         columns = ["delta", "claimed", "claimed_larger", "attacked"]
         return tidy.assign(**{column: attacks[column].reindex(rows).to_numpy() for column in columns})
 
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a page, with small frames."""
         return PAGE, 1.6 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.3
 
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each synthesizer, with the same axes."""
         some = table[["value", "x"]].to_numpy(dtype=float)
         least = BELOW * float(some[some > 0].min(initial=1))
-        for axis, id, group in small_frames(canvas, table, ACROSS, "false positives", self.figure.y):
-            self._frame(axis, self.display.looks[id], group, least)
+        for axis, id, group in small_frames(canvas, table, ACROSS, "false positives", self.y):
+            _draw_frame(axis, display.looks[id], group, least)
 
-    def _frame(self, axis: Axes, look: Look, table: pd.DataFrame, least: float) -> None:
-        """Draw the attack on one synthesizer."""
-        across = np.geomspace(least, 1, 200)
-        delta = 0.0 if is_strict(look.guarantee) else float(table["delta"].max())
-        for column, shade in (("claimed_larger", 0.18), ("claimed", 0.3)):
-            limits = least_errors(across, float(table[column].max()), delta)
-            axis.fill_between(across, np.maximum(limits, least), 1, color=FAINT, alpha=shade, linewidth=0)
-        for _, part in table.groupby(["scenario", "replicate"]):
-            ordered = part.sort_values(["x", "value"], ascending=[True, False])
-            axis.plot(ordered["x"].clip(lower=least), ordered["value"].clip(lower=least), color=edge(look.colour), linewidth=1.4)
-        axis.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1))
-        headed(axis, look.label, "")
-        words = f"claimed {table['claimed'].max():.3g}\nattacked {table['attacked'].max():.2g}"
-        axis.text(0.05, 0.05, words, ha="left", va="bottom", color=INK, transform=axis.transAxes)
+
+def _draw_frame(axis: Axes, look: Look, table: DataFrame, least: float) -> None:
+    """Draw the attack on one synthesizer."""
+    across = np.geomspace(least, 1, 200)
+    delta = 0.0 if is_strict(look.guarantee) else float(table["delta"].max())
+    for column, shade in (("claimed_larger", 0.18), ("claimed", 0.3)):
+        limits = least_errors(across, float(table[column].max()), delta)
+        axis.fill_between(across, np.maximum(limits, least), 1, color=FAINT, alpha=shade, linewidth=0)
+    for _, part in table.groupby(["scenario", "replicate"]):
+        ordered = part.sort_values(["x", "value"], ascending=[True, False])
+        axis.plot(ordered["x"].clip(lower=least), ordered["value"].clip(lower=least), color=edge(look.colour), linewidth=1.4)
+    axis.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1))
+    headed(axis, look.label, "")
+    words = f"claimed {table['claimed'].max():.3g}\nattacked {table['attacked'].max():.2g}"
+    axis.text(0.05, 0.05, words, ha="left", va="bottom", color=INK, transform=axis.transAxes)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
-from formalsynth.displays.figures.violin import Violin
+from formalsynth.show.display import Look, ShownScenario
 from formalsynth.show.drawing import confidential, dashed, density, frames, headed, printed_tick, row_note, sizes
+from formalsynth.show.figure import FigureDisplay, Framed, figure_kind
 from formalsynth.show.groups import by_name, by_number
 from formalsynth.show.left_out import counted
-from formalsynth.show.painter import FramedPainter, painter
 from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, edge, ink, mark_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase as Canvas
-
-    from formalsynth.displays.display import Look, ShownScenario
+from formalsynth.show.types import Axes, Canvas, DataFrame, Series
 
 HALF = 0.4
 """Half of the height of a violin, in rows."""
@@ -50,7 +44,7 @@ class Row(NamedTuple):
 
     label: str
     look: Look
-    table: pd.DataFrame
+    table: DataFrame
     """Part of the tidy table that this row shows."""
 
     @property
@@ -60,84 +54,90 @@ class Row(NamedTuple):
         return values
 
 
-@painter("violin")
-class ViolinPainter(FramedPainter[Violin]):
-    """Painter of violins: one row for each synthesizer or for each sample size."""
+@figure_kind("violin")
+class Violin(Framed):
+    """Violins of the values, one for each synthesizer or, with ``panels: synthesizer``, one for each sample size."""
 
+    ALT = "Violin plots"
+    FRAMES = ("none", "synthesizer")
+    BY_PARAMETER = True
+    PRINTS = True
     READING = (
         "Violins or histograms show the distribution, scaled to equal height; marker: median; bar: middle half; dots: values"
     )
     EMPTY_ROWS = True
-    DOTTED = "Dots: values; line across them: median"
-    """Sentence of the caption if every row has few values."""
 
-    def reading(self) -> str:
-        """Sentence of the caption on how to read the drawing."""
-        return self.DOTTED if max(map(self._values, self.display.scenarios), default=FEW) < FEW else self.READING
+    kind: Literal["violin"] = "violin"
 
-    def _values(self, scenario: ShownScenario) -> int:
-        """Count the values in each row."""
-        numbers = {"replicates": scenario.replicates, "audit": scenario.audited, "sets": scenario.synthetic_sets}
-        return numbers.get(self.display.table, FEW if self.display.table in ("details", "draws") else scenario.n)
+    def reading(self, display: FigureDisplay) -> str:
+        """Sentence of the caption on how to read the drawing; another one if every row has few values."""
 
-    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
+        def values(scenario: ShownScenario) -> int:
+            numbers = {"replicates": scenario.replicates, "audit": scenario.audited, "sets": scenario.synthetic_sets}
+            return numbers.get(display.table, FEW if display.table in ("details", "draws") else scenario.n)
+
+        few = max(map(values, display.scenarios), default=FEW) < FEW
+        return "Dots: values; line across them: median" if few else self.READING
+
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column, with a row for each violin."""
-        frames = [len(rows) + LABEL * _has_confidential(group) for _, rows, group in self._frames(table)]
-        shared = isinstance(self.figure.value, str)
+        frames = [len(self._rows(display, group)) + LABEL * _has_confidential(group) for _, group in self.frames(display, table)]
+        shared = isinstance(self.value, str)
         return COLUMN, sum(frames) * ROW + len(frames) * (0.35 if shared else 0.6) + 0.35
 
-    def marked(self, table: pd.DataFrame) -> list[str]:
+    def marked(self, display: FigureDisplay, table: DataFrame) -> list[str]:
         """Synthesizers with a marker: those with a violin, not those with only dots or a tick."""
-        drawn = [row for _, rows, _ in self._frames(table) for row in rows]
+        drawn = [row for _, group in self.frames(display, table) for row in self._rows(display, group)]
         return [str(row.table["synthesizer"].iloc[0]) for row in drawn if _has_violin(row.values)]
 
-    def logarithmic(self, table: pd.DataFrame) -> pd.Series | None:
+    def logarithmic(self, table: DataFrame) -> Series | None:
         """Largest value of each row: only the positive values of a row are drawn."""
-        rows = ["synthesizer", "n"] if self.figure.panels == "synthesizer" else ["panel", "synthesizer"]
-        return table.groupby(rows)["value"].transform("max") if self.figure.log else None
+        rows = ["synthesizer", "n"] if self.panels == "synthesizer" else ["panel", "synthesizer"]
+        return table.groupby(rows)["value"].transform("max") if self.log else None
 
-    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
+    def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
+        """One frame for each panel, or for each synthesizer."""
+        if self.panels == "synthesizer":
+            return [(display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
+        return by_name(table, "panel")
+
+    def _rows(self, display: FigureDisplay, group: DataFrame) -> list[Row]:
+        """Rows of a frame."""
+        looks = display.looks
+        if self.panels == "synthesizer":
+            look = looks[group["synthesizer"].iloc[0]]
+            return [Row(f"n = {n:g}", look, rows) for n, rows in by_number(group, "n")]
+        return [Row(looks[id].label, looks[id], rows) for id, rows in by_name(group, "synthesizer")]
+
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw frames of violins below each other, in the order of the table."""
-        groups = self._frames(table)
-        shared = isinstance(self.figure.value, str)
+        groups = [(title, self._rows(display, group), group) for title, group in self.frames(display, table)]
+        shared = isinstance(self.value, str)
         heights = [len(rows) + 0.9 + LABEL * _has_confidential(group) for _, rows, group in groups]
-        binned = {title: any(self._tied(row.values) for row in rows) for title, rows, _ in groups}
+        binned = [any(_has_violin(row.values) and _is_tied(self._scaled(row.values)) for row in rows) for _, rows, _ in groups]
         if shared:  # frames of one quantity use the same style
-            binned = dict.fromkeys(binned, any(binned.values()))
-        for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
-            if self.figure.log:
+            binned = [any(binned)] * len(binned)
+        for (axis,), (title, rows, group), bars in zip(frames(canvas, heights, shared=shared), groups, binned, strict=True):
+            if self.log:
                 axis.set_xscale("log")
-            headed(axis, title, sizes(self.display, group))
-            self._rows(axis, rows, group, binned[title])
-            dashed(axis, group["line"], self.line_label())
+            headed(axis, title, sizes(display, group))
+            self._draw_rows(axis, rows, group, bars)
+            dashed(axis, group["line"], self.line_name())
             if shared:
                 axis.label_outer()
-        axis.set_xlabel(self.figure.y, loc="right")
+        axis.set_xlabel(self.y, loc="right")
 
-    def _frames(self, table: pd.DataFrame) -> list[tuple[str, list[Row], pd.DataFrame]]:
-        """Title, rows and part of the table for each frame."""
-        looks = self.display.looks
-        if self.figure.panels == "synthesizer":
-            return [
-                (looks[id].label, [Row(f"n = {n:g}", looks[id], rows) for n, rows in by_number(group, "n")], group)
-                for id, group in by_name(table, "synthesizer")
-            ]
-        return [
-            (title, [Row(looks[id].label, looks[id], rows) for id, rows in by_name(group, "synthesizer")], group)
-            for title, group in by_name(table, "panel")
-        ]
-
-    def _rows(self, axis: Axes, rows: list[Row], table: pd.DataFrame, binned: bool) -> None:
+    def _draw_rows(self, axis: Axes, rows: list[Row], table: DataFrame, binned: bool) -> None:
         """Draw the rows of a frame from the top, with the printed values, and the confidential data across all rows."""
         values = self._scaled(table["value"].dropna().to_numpy(float))
         span = (values.min(), values.max()) if len(values) else (0.0, 0.0)
         few = {}
         for place, row in enumerate(rows):
-            if self._row(axis, place, row, span, binned):
+            if self._draw_row(axis, place, row, span, binned):
                 few[place] = row
             if "printed_low" in table:
                 printed_tick(axis, row.table, place, HALF)
-        self._dots(axis, few)  # all in one call, because each swarm lays out the whole drawing
+        self._draw_dots(axis, few)  # all in one call, because each swarm lays out the whole drawing
         confidential(axis, table, next((row.look.colour for row in rows if row.label == DATA), INK))
         axis.set_yticks(range(len(rows)), [row.label for row in rows])
         axis.tick_params(axis="y", length=0)
@@ -145,47 +145,40 @@ class ViolinPainter(FramedPainter[Violin]):
 
     def _scaled(self, values: Array) -> Array:
         """Values on the scale of the axis; on a logarithmic axis, only positive values."""
-        return np.log10(values[values > 0]) if self.figure.log else values
+        return np.log10(values[values > 0]) if self.log else values
 
-    def _tied(self, values: Array) -> bool:
-        """Return True for a row that has bars instead of a density."""
-        return _has_violin(values) and _is_tied(self._scaled(values))
-
-    def _row(self, axis: Axes, place: int, row: Row, span: tuple[float, float], binned: bool) -> bool:
+    def _draw_row(self, axis: Axes, place: int, row: Row, span: tuple[float, float], binned: bool) -> bool:
         """Draw one group of values; return True if they are so few that they must be drawn as dots."""
         look, values = row.look, row.values
-        self._notes(axis, place, row)
+        self._write_notes(axis, place, row)
         if not len(values):
             return False
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        scaled = self._scaled(values)
         if _is_constant(values):
-            axis.plot(
-                [middle] * 2, [place - HALF / 2, place + HALF / 2], color=edge(look.colour), linewidth=3, solid_capstyle="butt"
-            )
+            left = not len(scaled) or bool(scaled[0] <= sum(span) / 2)
+            ends = [place - HALF / 2, place + HALF / 2]
+            axis.plot([middle] * 2, ends, color=edge(look.colour), linewidth=3, solid_capstyle="butt")
             axis.annotate(
-                f"all = {middle:.4g}", (middle, place), xytext=(4 if self._left(middle, span) else -4, 0), fontsize=TEXT,
-                textcoords="offset points", color=FAINT, va="center", ha="left" if self._left(middle, span) else "right",
+                f"all = {middle:.4g}", (middle, place), xytext=(4 if left else -4, 0), fontsize=TEXT,
+                textcoords="offset points", color=FAINT, va="center", ha="left" if left else "right",
             )  # fmt: skip
             return False
-        scaled = self._scaled(values)
         if len(values) < FEW:
             axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
             return True
         contrast = ink(look.colour)
+        outline: dict[str, Any] = {"facecolor": look.colour, "edgecolor": edge(look.colour), "linewidth": 0.5}
         if binned:
-            edges, halves, gap = _bars(scaled, span)
-            edges = 10**edges if self.figure.log else edges
+            edges, halves, gap = bars(scaled, span)
+            edges = 10**edges if self.log else edges
             widths = np.diff(edges)
-            axis.bar(
-                edges[:-1] + gap / 2 * widths, 2 * halves, (1 - gap) * widths, place - halves, align="edge",
-                facecolor=look.colour, edgecolor=edge(look.colour), linewidth=0.5,
-            )  # fmt: skip
+            axis.bar(edges[:-1] + gap / 2 * widths, 2 * halves, (1 - gap) * widths, place - halves, align="edge", **outline)
         else:
-            across, halves = _outline(scaled)
-            across = 10**across if self.figure.log else across
-            axis.fill_between(
-                across, place - halves, place + halves, facecolor=look.colour, edgecolor=edge(look.colour), linewidth=0.5
-            )
+            across = np.linspace(scaled.min(), scaled.max(), POINTS)
+            halves = _heights(density(scaled, across))
+            across = 10**across if self.log else across
+            axis.fill_between(across, place - halves, place + halves, **outline)
             if len(values) <= DOTS:
                 heights = np.interp(values, across, halves) * _spread(len(values))
                 axis.scatter(values, place + heights, s=0.8, color=contrast, alpha=0.55, linewidths=0)
@@ -199,22 +192,16 @@ class ViolinPainter(FramedPainter[Violin]):
         )  # fmt: skip
         return False
 
-    def _notes(self, axis: Axes, place: int, row: Row) -> None:
+    def _write_notes(self, axis: Axes, place: int, row: Row) -> None:
         """Write how many values of a row are not drawn, and why; in an empty row, the reason alone."""
         values = row.values
         notes = counted(row.table) if not len(values) else [words.partition(" (")[0] for words in counted(row.table)]
         off = len(values) - len(self._scaled(values))
-        notes += (
-            [f"{off} of {len(values)} at {'or below ' * bool((values < 0).any())}0"] if off and not _is_constant(values) else []
-        )
+        if off and not _is_constant(values):
+            notes = [*notes, f"{off} of {len(values)} at {'or below ' * bool((values < 0).any())}0"]
         row_note(axis, place + (0.3 if len(values) else 0.0), notes)
 
-    def _left(self, middle: float, span: tuple[float, float]) -> bool:
-        """Return True if a value is in the left half of the frame."""
-        place = self._scaled(np.array([middle]))
-        return not len(place) or bool(place[0] <= sum(span) / 2)
-
-    def _dots(self, axis: Axes, groups: dict[int, Row]) -> None:
+    def _draw_dots(self, axis: Axes, groups: dict[int, Row]) -> None:
         """Draw a dot for each value of these rows, without overlap; ``groups`` maps positions to rows."""
         import pandas as pd
         import seaborn
@@ -223,7 +210,7 @@ class ViolinPainter(FramedPainter[Violin]):
             return
         by_place = {float(place): row.table["value"].dropna() for place, row in groups.items()}
         values = pd.concat(by_place, names=["place"]).reset_index("place")
-        values = values[values["value"] > 0] if self.figure.log else values
+        values = values[values["value"] > 0] if self.log else values
         seaborn.swarmplot(
             values, x="value", y="place", hue="place", palette={float(place): row.look.colour for place, row in groups.items()},
             orient="y", native_scale=True, ax=axis, size=2.7, edgecolor=INK, linewidth=0.3, zorder=2, legend=False, warn_thresh=1,
@@ -241,7 +228,7 @@ def _has_violin(values: Array) -> bool:
     return len(values) >= FEW and not _is_constant(values)
 
 
-def _has_confidential(table: pd.DataFrame) -> bool:
+def _has_confidential(table: DataFrame) -> bool:
     """Return True if a frame has the line of the confidential data."""
     names = set(table["synthesizer"])
     return DATA in names and len(names) > 1
@@ -254,13 +241,7 @@ def _is_tied(values: Array) -> bool:
     return coarse or bool(counts.max() >= TIED * len(values)) or len(values) < FEW
 
 
-def _outline(values: Array) -> tuple[Array, Array]:
-    """Points along a violin, and half of its height at each point."""
-    across = np.linspace(values.min(), values.max(), POINTS)
-    return across, _heights(density(values, across))
-
-
-def _bars(values: Array, span: tuple[float, float]) -> tuple[Array, Array, float]:
+def bars(values: Array, span: tuple[float, float]) -> tuple[Array, Array, float]:
     """Edges of the bars, half of their heights, and the gaps between them as a share of their width.
 
     Bars are centred on integers if most values are integers, otherwise on the most frequent value.

@@ -1,1 +1,1 @@
-"""Estimators of the kinds of tables, one file each."""
+"""Kinds of tables, one file each."""

@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.core.arrays import Array
 from formalsynth.core.rows import AUDIT, CURVE, LOSSES
-from formalsynth.core.statistics import standard_error
 from formalsynth.core.utility import COLUMNS
-from formalsynth.displays.tables.audited import CLAIMS, STRICT, Audited
-from formalsynth.show.columns import column_of, summary, unless_tied
-from formalsynth.show.estimator import Collected, Estimate, estimator
+from formalsynth.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
+from formalsynth.show.types import DataFrame
 
-if TYPE_CHECKING:
-    import pandas as pd
+STRICT = {f"strict_{kind}": kind for kind in LOSSES}
+COSTS = ("audited", "strict", "pure", "composed", *LOSSES, *STRICT)
+"""Rows with losses: at the first delta, at the last delta above 0, at delta 0, for several releases, and by kind of neighbour."""
+CLAIMS = ("claimed", "claimed_larger", "weight")
+"""Rows with one number for each neighbour of a data set; the largest one is used."""
+SHOWN = ("attacked", "floor")
 
 
-@estimator("audited")
-def over_data_sets(entry: Audited, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Summarize a number over the data sets; extremes and tied values have no error."""
-    audit = collected[AUDIT]
-    audit = audit[audit["synthesizer"] == id]
-    if statistic in COLUMNS:
+@table_kind("audited")
+class Audited(Table):
+    """Claimed, audited and attacked epsilon, summarized over the audited data sets."""
+
+    READS = "audit"
+
+    kind: Literal["audited"]
+    summary: Literal["median", "min", "max"] = Field("median", description="Summary of the values of the data sets.")
+
+    def tables(self) -> list[str]:
+        """Names of the audit and, if utility is shown, of the replicates."""
+        return [AUDIT, *(["replicates"] if set(self.statistics) & set(COLUMNS) else [])]
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """Losses, claims, the attack, the floor and utility."""
+        return (*COSTS, *CLAIMS, *SHOWN, *COLUMNS)
+
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+        """Summarize a number over the data sets; extremes and tied values have no error."""
+        audit = collected[AUDIT]
+        audit = audit[audit["synthesizer"] == id]
+        if statistic not in COLUMNS:
+            return estimate_of(_by_data_set(audit, statistic), self.summary)
         replicates = collected["replicates"]
-        values = column_of(replicates[replicates["replicate"].isin(audit["replicate"])], id, statistic)
-    else:
-        values = by_data_set(audit, statistic)
-    return Estimate(summary(values, entry.summary), unless_tied(standard_error(values, entry.summary)), len(values))
+        audited = replicates[replicates["replicate"].isin(audit["replicate"])]
+        return estimate_of(column_of(audited, id, statistic), self.summary)
 
 
-def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
+def _by_data_set(audit: DataFrame, statistic: str) -> Array:
     """Return one number for each data set, from the audited neighbours of one synthesizer.
 
     Args:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, cast
 
-from formalsynth.core.statistics import standard_error
-from formalsynth.displays.tables.means import Means
-from formalsynth.show.columns import column_of, summary, unless_tied
-from formalsynth.show.estimator import Collected, Estimate, estimator
+from pydantic import Field, ValidationInfo, field_validator
+
+from formalsynth.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
 
 
-@estimator("means")
-def means(entry: Means, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Mean or median of a column over the replicates, with its standard error."""
-    import pandas as pd
+@table_kind("means")
+class Means(Table):
+    """Columns averaged over replicates."""
 
-    values = column_of(collected["replicates"], id, statistic)
-    if statistic in entry.medians:
-        return Estimate(summary(values, "median"), unless_tied(standard_error(values, "median")), len(values))
-    series = pd.Series(values)
-    return Estimate(float(series.mean()), float(cast("float", series.sem())), len(values))
+    kind: Literal["means"]
+    medians: list[str] = Field(
+        default_factory=list, description="Rows with medians instead of means, for columns without an expectation."
+    )
+
+    @field_validator("medians")
+    @classmethod
+    def _are_rows(cls, medians: list[str], info: ValidationInfo) -> list[str]:
+        rows = info.data.get("statistics", medians)
+        if not set(medians) <= set(rows):
+            raise ValueError(f"Input should be among statistics, which are {', '.join(rows)}")
+        return medians
+
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+        """Mean or median of a column over the replicates, with its standard error."""
+        import pandas as pd
+
+        values = column_of(collected["replicates"], id, statistic)
+        if statistic in self.medians:
+            return estimate_of(values, "median")
+        series = pd.Series(values)
+        return Estimate(float(series.mean()), float(cast("float", series.sem())), len(values))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from formalsynth.displays.tables.results import Results
-from formalsynth.show.columns import column_of
-from formalsynth.show.estimator import Collected, Estimate, estimator
+from typing import Literal
+
+from formalsynth.show.table import Collected, Estimate, Table, column_of, table_kind
 
 
-@estimator("results")
-def first_value(entry: Results, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Value of a column in the first replicate, unchanged."""
-    values = column_of(collected["replicates"], id, statistic)
-    return Estimate(float(values[0]) if len(values) else float("nan"), float("nan"), 1)
+@table_kind("results")
+class Results(Table):
+    """Values of columns in the first replicate."""
+
+    kind: Literal["results"]
+
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+        """Value of a column in the first replicate, unchanged."""
+        values = column_of(collected["replicates"], id, statistic)
+        return Estimate(float(values[0]) if len(values) else float("nan"), float("nan"), 1)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from formalsynth.core.model import DATA
-from formalsynth.core.statistics import standard_error
-from formalsynth.core.utility import statistics
-from formalsynth.displays.tables.sample import Sample
-from formalsynth.show.columns import column_of, summary, unless_tied
-from formalsynth.show.estimator import Collected, Estimate, estimator
+from formalsynth.core.utility import UTILITY, statistics
+from formalsynth.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
 
 
-@estimator("sample")
-def median(entry: Sample, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Median of a statistic over the synthetic data sets; for the confidential data, the exact value without an error."""
-    if id == DATA:
+@table_kind("sample")
+class Sample(Table):
+    """Medians of statistics over the synthetic data sets of the single sample."""
+
+    READS = "sets"
+
+    kind: Literal["sample"] = "sample"
+
+    def tables(self) -> list[str]:
+        """Names of all collected tables that it reads."""
+        return [self.table, "values"]
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """Statistics of a data set."""
+        return UTILITY
+
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+        """Median of a statistic over the synthetic data sets; for the confidential data, the exact value without an error."""
+        if id != DATA:
+            return estimate_of(column_of(collected["sets"], id, statistic), "median")
         values = collected["values"]
         confidential = statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())
         return Estimate(confidential[statistic], float("nan"), 1)
-    sets = column_of(collected["sets"], id, statistic)
-    return Estimate(summary(sets, "median"), unless_tied(standard_error(sets, "median")), len(sets))

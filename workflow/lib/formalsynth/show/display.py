@@ -1,15 +1,8 @@
-"""Content of one figure or table in plain types: everything that its job depends on."""
+"""Common content of figures and tables in plain types, and the parts of it. Nothing here draws."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
-from formalsynth.core.kinds import ByKind
 from formalsynth.core.model import DATA, PRIOR, JobInput
-from formalsynth.displays.figure import FIGURES, Figure
-from formalsynth.displays.table import TABLES, Table
 
 BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
 """Columns with privacy numbers, which are never shown without the kind of guarantee."""
@@ -99,26 +92,3 @@ class Printed(JobInput):
     low: float
     high: float
     """Upper end of a printed interval; equal to ``low`` for a single number."""
-
-
-class FigureDisplay(Display):
-    """Content of one figure. Its kind must be registered before :meth:`of` is called."""
-
-    figure: Annotated[Figure, ByKind(FIGURES)]
-    panels: tuple[Panel, ...]
-    at: dict[str, float | None]
-    """Parameter value at each synthesizer's point on its line, if x is a result."""
-    truths: dict[str, float]
-    """Population value of each drawn column, if the dashed line shows it."""
-    printed: tuple[Printed, ...] = ()
-    """Printed values of the drawn cells."""
-    parts: dict[str, FigureDisplay] = Field(default_factory=dict)
-    """Parts of a sheet, by letter."""
-
-
-class TableDisplay(Display):
-    """Content of one table. Its kind must be registered before :meth:`of` is called."""
-
-    entry: Annotated[Table, ByKind(TABLES)]
-    parameters: dict[str, dict[str, float]] = Field(default_factory=dict)
-    """Parameters that differ between synthesizers with the same label, by synthesizer."""

@@ -1,1 +1,0 @@
-"""Fields of the kinds of figures, one file each."""

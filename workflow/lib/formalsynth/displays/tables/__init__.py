@@ -1,1 +1,0 @@
-"""Fields of the kinds of tables, one file each."""
