@@ -21,13 +21,10 @@ from formalsynth.plan.marks import between
 from formalsynth.plan.paper import Paper, Plan
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.glossary import TERMS
-from formalsynth.report.pages import SYMBOLS
-from formalsynth.report.unsteady import headline_error
-from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
 
 from dev.numbers import documents, filled, markdown_rows
-from dev.results_page import MAP, caption_in, errata_page, lead_picture, readme_part, results_page
+from dev.results_page import caption_in, errata_page, lead_picture, readme_part, results_page
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")
@@ -93,7 +90,7 @@ def _words(row: Mapping[Hashable, object]) -> str:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write README, ERRATA, GLOSSARY, the verdict map and the tables of documents, or report which are out of date.
+    """Write README, ERRATA, GLOSSARY and the tables of documents, or report which are out of date.
 
     Args:
         plan: plan with the errata.
@@ -107,11 +104,9 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     readme = (folder / README).read_text(encoding="utf-8")
     readme = between(readme, PICTURE, lead_picture(str(KEPT), rows), str(README))
     answers = {paper.question: paper.answer for paper in plan.papers.values() if paper.question}
-    titles = {key: paper.config.title for key, paper in plan.papers.items()}
     texts = {
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
         ERRATA: errata_page(rows, plan.errata),
-        KEPT / MAP: picture(rows, SYMBOLS, titles, headline_error(rows, steady)),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }
     for path in documents(folder):

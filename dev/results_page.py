@@ -21,8 +21,6 @@ from formalsynth.report.unsteady import Turning, headline_error, stays_words, un
 
 from dev.numbers import markdown_rows
 
-MAP = "verdicts.svg"
-"""File of the verdict map in the folder of the reference run."""
 FRONTIER = "cost/fig12.png"
 """First picture of README, of the study ``cost``: the error against the guaranteed epsilon."""
 CONTRACTION, REST = "Contraction of the bounds", "Budgets and losses"
@@ -74,8 +72,8 @@ def readme_part(
         for question, ids in answers.items()
     ]
     parts = [
-        f"[![A tile for each claim: its colour and its sign show the verdict](docs/reference/{MAP})](docs/RESULTS.md)",
         totals.headline(headline_error(rows, steady)),
+        _by_paper(totals, list(dict.fromkeys(row.paper for row in rows))),
         "\n".join(lines),
         _apart(totals),
     ]
@@ -187,7 +185,6 @@ def results_page(
         "gets its verdict.",
         *(f"Left out: {sentence}." for sentence in plan.skipped),
         "## Verdicts",
-        f"![A tile for each claim: its colour and its sign show the verdict]({kept}/{MAP})",
         totals.headline(headline_error(rows, steady)),
         _by_paper(totals, list(plan.papers)),
         "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in present),

@@ -93,7 +93,6 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     assert text.count("- So it is. **Not reproduced** (Section 1). Found 5.1. Seen twice.") == 2
     assert "<details><summary>2 reproduced</summary>\n\n- So it is. **Reproduced** (Section 1)" in text
     assert "So it is. **Misprint** (Section 1; [E1](ERRATA.md#e1))." in text
-    assert "![A tile for each claim: its colour and its sign show the verdict](reference/verdicts.svg)" in text
 
 
 def test_changes_name_claims_whose_verdict_differs_or_that_one_ledger_lacks():

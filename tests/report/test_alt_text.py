@@ -16,7 +16,7 @@ def text_of(tmp_path):
 
 
 def test_groups_are_listed_from_the_largest_median_to_the_smallest(text_of):
-    text = text_of(label=["A", "A", "B", "B", "C"], value=[1.0, 3.0, 5.0, 7.0, None])
+    text = text_of(label=["A", "A", "A", "B", "B", "C"], value=[1.0, 2.0, 99.0, 5.0, 7.0, None])
     assert text == "Medians, the largest first: B 6, A 2."
 
 

@@ -32,6 +32,8 @@ def test_the_headline_counts_claims_once_and_the_verdicts_that_depend_on_a_readi
         "not; not among them: 1 refuted. 1 of the verdicts depends on the reading of the paper."
     )
     assert "reading" not in findings(READ[:2], ()).headline()
+    apart = [(group.kind, group.claims, group.reproduced) for group in findings(READ, ()).apart]
+    assert sorted(apart) == [("another reading", 4, 3), ("recovered", 1, 0)]
 
 
 def test_a_caption_begins_with_the_first_reading_only():

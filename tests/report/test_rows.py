@@ -58,6 +58,7 @@ def test_an_order_shows_which_way_each_step_goes():
     assert ours(row(**columns)) == "A 3 ± 0.1 > B 2.5 ± 0.2 ≈ C 2.5 ± 0.3 < D 4 ± 0.4"
     assert ours(row(**columns, test="value")) == "A 3 ± 0.1; B 2.5 ± 0.2; C 2.5 ± 0.3; D 4 ± 0.4"
     assert ours(row(estimate="1 / 2", mcse="", cells="A | B")) == "A 1 < B 2"
+    assert ours(row(estimate="1 / 1", mcse="0 / 0.1", cells="A | B")) == "A 1 ≈ B 1 ± 0.1"
     assert ours(row(estimate="5", mcse="0.1", cells="A", test="value")) == "A 5 ± 0.1"
     assert ours(row(estimate="", mcse="", cells="")) == ""
     assert ours(row(estimate="2 / 2", mcse="0 / 0", cells="A | B")) == "A 2 = B 2"

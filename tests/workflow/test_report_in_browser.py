@@ -636,18 +636,6 @@ def test_the_ledger_is_printed_on_few_pages(browser, reference, repository):
     assert 10 < len(re.findall(rb"/Type\s*/Page\b", printed)) < len(read_table(repository / LEDGER)) / 7
 
 
-def test_the_overview_has_a_tile_for_each_claim_that_leads_to_it(browser, reference, repository):
-    from selenium.webdriver.common.by import By
-
-    open_page(browser, reference, "index.html")
-    tiles = browser.find_elements(By.CSS_SELECTOR, ".map a.tile")
-    assert len(tiles) == len(read_table(repository / LEDGER))
-    wanted = tiles[5].get_attribute("href").rpartition("#")[2]
-    tiles[5].click()
-    wait_for(browser, (reference / "claims.html").as_uri())
-    assert browser.execute_script("return document.querySelector(':target').id") == wanted
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_documents_fit_the_screen_and_have_no_serious_finding(screen, documents, scheme):
     screen.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})

@@ -32,12 +32,11 @@ from formalsynth.report.copies import Copies, by_reason, copies
 from formalsynth.report.findings import findings
 from formalsynth.report.formats import by_number, duration, number, slug, source_page
 from formalsynth.report.info import RunInfo
-from formalsynth.report.listings import code_style, highlighted, key_lines
+from formalsynth.report.listings import key_lines
 from formalsynth.report.provenance import Cost, Loss, Sampling
 from formalsynth.report.rows import ours, printed
 from formalsynth.report.search import index_script
 from formalsynth.report.unsteady import unsteady
-from formalsynth.report.verdict_map import counted, groups
 from formalsynth.runtime.files import filled_folder, read_table, unbroken
 
 if TYPE_CHECKING:
@@ -168,8 +167,6 @@ def _about_the_run(
         "makers": files.makers,
         "sources": list(files.sources),
         "findings": findings(claims, info.errata),
-        "map": groups(claims),
-        "counted": {row.id for row in claims if counted(row)},
         "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.info.kind == "contraction"],
         "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
     }
@@ -190,8 +187,7 @@ def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownP
     for paper in papers:
         render(f"papers/{paper.key}.html", "paper.html", paper=paper)
     for name, path in files.sources.items():
-        render(source_page(name), "source.html", name=name, code=highlighted(path))
-    (folder / "sources" / "code.css").write_text(code_style(), encoding="utf-8")
+        render(source_page(name), "source.html", name=name, code=path.read_text(encoding="utf-8").splitlines())
 
 
 def _copy_shown(folder: Path, chosen: Copies) -> None:
