@@ -11,28 +11,28 @@ from runs import EVERY_KIND, command, environment, prepared, with_programs
 from warm import WarmPython
 
 PREPARED = """
-import atexit, os, pkgutil, sys
+import pkgutil, sys
 import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
 import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.jobs.benchmarks
 import formalsynth.jobs.begin, formalsynth.jobs.locked, formalsynth.stan.compile
 from pathlib import Path
 from formalsynth.plan.model import find_all
-from formalsynth.jobs import job_server
+from multiprocessing import forkserver
+from formalsynth.jobs import forked
 from formalsynth.jobs.sources import code_digest, sources
 find_all()
 snakemake.cli.get_argument_parser()  # imports its plugins
 config = Path({config!r})
 formalsynth.plan.load.read_plan(formalsynth.plan.load.load_yaml(config / "config.yaml"), config)
 code_digest(sources(*(info.name for info in pkgutil.walk_packages(formalsynth.__path__, "formalsynth."))))
-server, owner = job_server.JobServer([sys.executable], {imported!r}), os.getpid()
-job_server.JobServer, job_server.FEW_JOBS = lambda *_: server, 0
-atexit.register(lambda close: os.getpid() == owner and close(), server.close)
-server.close = lambda: None
+forked.start_server(sys.executable, {imported!r})
+forked.start_server, forked.FEW_JOBS, forkserver._forkserver.ensure_running = lambda *_: None, 0, lambda: None
 """
 """Imports of Snakemake's commands, and the server of their jobs, which one process prepares for all of them."""
 SNAKEMAKE = "import sys; from snakemake.cli import main; sys.argv[0] = 'snakemake'; sys.exit(main() or 0)"
 FORGET = "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name.partition('.')[0] == 'formalsynth']\n"
-"""Code that forgets this copy of the package."""
+FORGET += "import multiprocessing.forkserver as s; vars(s._forkserver).clear(); s._forkserver.__init__()\n"
+"""Code that forgets this copy of the package, and the server that has imported it."""
 MODULE = FORGET + "import runpy; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
 """Code that runs a module, whose name is the first argument."""
 
