@@ -3,17 +3,19 @@
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from formalsynth.jobs.begin import add_to_python_path
 
 JOB = """
-import sys
+import sys, tempfile
 from types import SimpleNamespace
 from formalsynth.jobs.begin import begin
 
 begin(SimpleNamespace(params={"private": sys.argv[1:]}, log=["job.log"]))
-print("begun")
+print("begun in", tempfile.gettempdir())
 open("made", "w").close()
 """
 
@@ -29,9 +31,11 @@ def test_files_of_a_job_with_private_folders_are_the_owners(tmp_path, start):
     assert (tmp_path / "made").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_job_prints_to_its_log(tmp_path, start):
+def test_a_job_prints_to_its_log_and_has_a_temporary_folder(tmp_path, start):
     start()
-    assert "begun" in (tmp_path / "job.log").read_text()
+    place = (tmp_path / "job.log").read_text().splitlines()[0].removeprefix("begun in ")
+    assert place.startswith(f"{tempfile.gettempdir()}/.formalsynth.")
+    assert not Path(place).exists()
 
 
 def test_a_folder_is_searched_first_and_once(monkeypatch):

@@ -207,7 +207,7 @@ def test_a_job_runs_in_the_context_that_measures_it(script, tmp_path):
 
 
 def test_many_jobs_at_a_time_get_their_own_exit_codes(script):
-    """Of processes that several threads start, the codes are easily mixed up: in a third of trivial ones without the lock."""
+    """Without the lock, a third of trivial jobs that several threads start would get the code 255."""
     codes = (0, 3, 254)
     paths = [script(f"import sys; sys.exit({code})", f"{code}.py") for code in codes]
     with ThreadPoolExecutor(8) as pool:

@@ -8,15 +8,15 @@ import sys
 import time
 
 import pytest
-from formalsynth.jobs import locks
-from formalsynth.jobs.locks import StillAtWork, drop_stale_locks
+from formalsynth.jobs.locks import FILE, StillAtWork, drop_stale_locks
 from processes import is_stopped
 
 RUN = """
 import sys
 from pathlib import Path
-from formalsynth.jobs.locks import drop_stale_locks
+from formalsynth.jobs.locks import drop_stale_locks, hold_parent_lock
 folder = Path(sys.argv[1])
+hold_parent_lock(folder)
 print(len(drop_stale_locks(folder)), flush=True)
 (folder / "locks").mkdir(exist_ok=True)
 (folder / "locks" / "0.output.lock").write_text("figure.png")
@@ -77,7 +77,7 @@ def test_a_live_run_is_not_unlocked(tmp_path, run):
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
     (tmp_path / ".snakemake").write_text("a file")
-    reason = r"\.snakemake cannot be written to \(File exists\): run in a folder of your own, or name one with --directory"
+    reason = r"\.snakemake cannot be written to \(File exists\), so nothing was started: run in a folder of your own"
     with pytest.raises(OSError, match=reason):
         drop_stale_locks(tmp_path / ".snakemake")
 
@@ -93,13 +93,13 @@ def test_a_second_live_run_is_protected_after_the_first_has_ended(tmp_path, run)
 def test_a_run_of_another_machine_is_left_to_snakemake(tmp_path, run):
     first, _ = run()
     kill(first)
-    (tmp_path / "formalsynth.lock").write_text("another-machine")
+    (tmp_path / FILE).write_text("another-machine")
     assert run()[1] == 0
 
 
 def test_a_run_that_moved_to_another_machine_is_known_there(tmp_path, run):
     """Nothing was locked when it started, so its own lock may go once it was killed."""
-    tmp_path.joinpath("formalsynth.lock").write_text("another-machine")
+    tmp_path.joinpath(FILE).write_text("another-machine")
     first, removed = run()
     assert removed == 0
     kill(first)
@@ -109,12 +109,12 @@ def test_a_run_that_moved_to_another_machine_is_known_there(tmp_path, run):
 def test_a_full_disk_is_reported_before_anything_starts(small_disk):
     disk = small_disk(8)
     (disk / "others").write_bytes(bytes(8 * 1024))
-    reason = rf"{disk}/\.snakemake cannot be written to \(No space left on device\): nothing was started"
+    reason = rf"{disk}/\.snakemake cannot be written to \(No space left on device\), so nothing was started"
     with pytest.raises(OSError, match=reason):
         drop_stale_locks(disk / ".snakemake")
     (disk / "others").unlink()
     assert drop_stale_locks(disk / ".snakemake") == []
-    assert (disk / ".snakemake" / "formalsynth.lock").read_text() == socket.gethostname()
+    assert (disk / ".snakemake" / FILE).read_text() == socket.gethostname()
 
 
 LEADER = """
@@ -122,10 +122,10 @@ import subprocess, sys
 from pathlib import Path
 from formalsynth.jobs.locks import drop_stale_locks, hold_parent_lock
 folder = Path(sys.argv[1])
+hold_parent_lock(folder)
 drop_stale_locks(folder)
 (folder / "locks").mkdir()
 (folder / "locks" / "0.output.lock").write_text("result")
-hold_parent_lock(folder)
 subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-c", sys.argv[2], *sys.argv[3:]])
 """
 JOB = """
@@ -187,18 +187,16 @@ def test_a_job_ends_with_its_run_and_leaves_no_result(tmp_path, job):
     assert len(drop_stale_locks(tmp_path)) == 1
 
 
-def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp_path, job, monkeypatch):
-    monkeypatch.setattr(locks, "PATIENCE", 0.2)
+def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp_path, job):
     process, number = job
     os.kill(number, signal.SIGSTOP)
     eventually(lambda: is_stopped(number))
     kill(process)
     try:
         with pytest.raises(StillAtWork, match="jobs of a killed run are still running in this folder: wait until"):
-            drop_stale_locks(tmp_path)
+            drop_stale_locks(tmp_path, patience=0.2)
         assert (tmp_path / "locks" / "0.output.lock").exists()
     finally:
         os.kill(number, signal.SIGCONT)
-    monkeypatch.setattr(locks, "PATIENCE", 30)
-    assert len(drop_stale_locks(tmp_path)) == 1
+    assert len(drop_stale_locks(tmp_path, patience=30)) == 1
     eventually(lambda: not alive(number))  # the system lets go of the lock before it takes the job off its list

@@ -7,11 +7,9 @@ from formalsynth.core.job import SimulateJob
 from formalsynth.core.registry import load
 from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import unbroken, write_text
-from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.steps.simulate import simulate_batch
 
 begin(snakemake)
-own_temporary_folder()
 
 given = snakemake.params
 load(given.modules)

@@ -8,10 +8,8 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import load
 from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import unbroken, write_text
-from formalsynth.runtime.scratch import own_temporary_folder
 
 begin(snakemake)
-own_temporary_folder()
 
 load([snakemake.params.module])
 family, file = FAMILIES[snakemake.wildcards.own_program], Path(snakemake.params.module).name

@@ -7,6 +7,7 @@ from typing import Any
 
 from formalsynth.jobs.logs import log_to
 from formalsynth.runtime.private import keep_to_owner
+from formalsynth.runtime.scratch import own_temporary_folder
 
 
 def add_to_python_path(folder: str) -> None:
@@ -16,10 +17,11 @@ def add_to_python_path(folder: str) -> None:
 
 
 def begin(job: Any) -> None:
-    """Close folders of confidential files to others, and print to the job's log.
+    """Close folders of confidential files to others, print to the job's log, and use a temporary folder of its own.
 
     Args:
         job: Snakemake's description of the job; ``params.private`` names the folders.
     """
     keep_to_owner(job.params.get("private", ()))
     log_to(job.log[0])
+    own_temporary_folder()

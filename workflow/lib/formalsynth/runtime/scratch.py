@@ -15,7 +15,6 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,8 +25,6 @@ LOCK = ".lock"
 """File in a scratch folder that is locked by its process."""
 STALE_SECONDS = 24 * 3600
 """Age at which a folder counts as abandoned if locks cannot show it, on a file system without locks."""
-SWEEP_AFTER = 'cat > /dev/null; exec rm -rf -- "$0"'
-"""Shell script that removes the folder in its argument when its input ends."""
 OWN: dict[int, Path] = {}
 """Temporary folder of a process, by its process id: a fork has none yet."""
 
@@ -71,23 +68,21 @@ def sweep(parent: Path, stem: str) -> list[Path]:
     removed = []
     for folder in parent.glob(f".{glob.escape(stem)}*.*-[0-9]*-[0-9]*"):
         # An error means that its owner has just removed it, or that it belongs to another user.
-        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-            if not folder.is_symlink() and _is_abandoned(folder, stack):
+        with contextlib.suppress(OSError):
+            if not folder.is_symlink() and _is_abandoned(folder):
                 shutil.rmtree(folder)
                 removed.append(folder)
     return removed
 
 
-def _is_abandoned(folder: Path, stack: contextlib.ExitStack) -> bool:
-    """Return True if a folder's process has ended; no other process gets such a folder's lock until the stack is closed."""
+def _is_abandoned(folder: Path) -> bool:
+    """Return True if the process of a folder has ended."""
     old = time.time() - folder.stat().st_mtime > STALE_SECONDS
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(folder / LOCK, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except FileNotFoundError:  # it is being made or removed at this moment, or it is somebody's own
         return old and not any(folder.iterdir())
-    stack.callback(os.close, lock)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
@@ -96,29 +91,20 @@ def _is_abandoned(folder: Path, stack: contextlib.ExitStack) -> bool:
 
 
 def own_temporary_folder() -> None:
-    """Put the temporary files of this process and its children into a scratch folder below TMPDIR.
+    """Give this process, and the programs it starts, a temporary folder of its own.
 
-    The folder is removed when the process ends. After SIGKILL, a small process that waits for the end removes it, because it can
-    contain confidential records. It is below ``/tmp`` if TMPDIR contains spaces, which make and CmdStan cannot handle. A process
-    has one, however often it calls this: nested folders would soon have names that are too long for sockets.
+    The folder is removed when the process ends; if it is killed, by the next process that calls this. It is below ``/tmp`` if
+    TMPDIR contains spaces, which make and CmdStan cannot handle. A process has one, however often it calls this: nested folders
+    would soon have names that are too long for sockets.
     """
     folder = OWN.get(os.getpid())
     if not (folder and folder.is_dir()):
         parent = tempfile.gettempdir()
         stack = contextlib.ExitStack()
         folder = stack.enter_context(scratch_folder(Path("/tmp" if re.search(r"[\s~]", parent) else parent), "formalsynth"))
-        with contextlib.suppress(OSError):
-            command = ["/bin/sh", "-c", SWEEP_AFTER, str(folder.absolute())]
-            closed = subprocess.DEVNULL
-            sweeper = subprocess.Popen(
-                command, cwd="/", stdin=subprocess.PIPE, stdout=closed, stderr=closed, start_new_session=True
-            )
-            stack.enter_context(sweeper)
         atexit.register(stack.close)
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(
-                    number, lambda number, frame: sys.exit(128 + number)
-                )  # an orderly exit: programs it started end too
+            if signal.getsignal(number) == signal.SIG_DFL:  # an orderly exit: programs it started end too
+                signal.signal(number, lambda number, frame: sys.exit(128 + number))
         OWN[os.getpid()] = folder
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)

@@ -12,7 +12,6 @@ from formalsynth.core.job import AuditJob, FitJob, Job, MeasureJob
 from formalsynth.core.registry import load
 from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import unbroken
-from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.generate import generate
 
 Input = TypeVar("Input", bound=Job)
@@ -27,7 +26,6 @@ def begin_step(job: Any, kind: type[Input]) -> Input:
         kind: type of the input.
     """
     begin(job)
-    own_temporary_folder()
     folder = {"data_folder": job.params.data_folder} if "data_folder" in kind.model_fields else {}
     given = kind.of({**job.params.step["job"], **folder})
     load(given.modules)
