@@ -200,14 +200,16 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
 
     Inherited parts that no longer make sense are left out and reported.
     """
-    inherited = None
+    inherited, problems, tree = None, Problems(), study.tree
     if study.extends:
         _check_paper("extends", study.extends, study.path, folder)
         inherited = Inherited(study, _read_paper(study.extends, run, folder, errata)[0])
-    tree = ANYWHERE | (tree_over(inherited.base.tree, study) if inherited else study.tree)
-    problems, config = Problems(), validated(PaperConfig, tree, study.path)
-    paper, skipped = _spelled(study.key, config, run, study.path, problems)
-    paper = _with_shown(inherited.pruned(paper) if inherited else paper, study.path, problems, inherited)
+        tree = tree_over(inherited.base.tree, study)
+    paper, skipped = _spelled(study.key, validated(PaperConfig, ANYWHERE | tree, study.path), run, study.path, problems)
+    if inherited:
+        tree = tree_over(inherited.base.tree, study, inherited.missing(paper))
+        paper = inherited.unprinted(replace(paper, config=validated(PaperConfig, ANYWHERE | tree, study.path)))
+    paper = _with_shown(paper, study.path, problems, inherited)
     claims = _own_claims(paper, study, errata, problems)
     problems.report()
     if inherited is None:

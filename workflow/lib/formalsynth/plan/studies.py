@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
-from formalsynth.core.job import Synthesizer
+from formalsynth.core.job import Synthesizer, with_parents
 from formalsynth.core.model import Identifier, Model, Names, WholeNumber, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
-from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
-from formalsynth.plan.model import ClaimsConfig, ReadingConfig
+from formalsynth.ledger.claims import Claim, ClaimConfig
+from formalsynth.plan.expand import Expanded
+from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
-from formalsynth.plan.scenario import Scenario
 from formalsynth.runtime.files import is_file
 from formalsynth.settings.messages import ConfigError, Problems, cut, refusal, validated
 from formalsynth.settings.yaml_file import load_yaml
-from formalsynth.show.figure import Figure, Repeat
-from formalsynth.show.table import Table
 
 OF_FOLDER = "study"
 """Stem of a study file that takes its key from the name of its folder."""
@@ -31,6 +29,8 @@ SCHEMA = "$schema"
 """Key that gives the path of the schema, for editors."""
 REPLACED = ("name", "mechanism")
 """Keys that identify a section: if an override changes one of them, the section is not inherited."""
+FREE = {"replicates", "batch_size", "synthesizers"}
+"""Keys that scenarios with the same results may have different values for."""
 OWN_CLAIM = "own study"
 """Kind of claims of a user's own study."""
 OWN_KINDS = ("test", "by construction", "implied", OWN_CLAIM)
@@ -199,20 +199,39 @@ def _copy(value: Any) -> Any:
     return [_copy(inner) for inner in value] if isinstance(value, list) else value
 
 
-def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
-    """Merge a study over the paper that it extends; synthesizers that the study removes are dropped from inherited lists."""
-    gone = {name for name, entry in _section(study.tree, "synthesizers").items() if entry is None}
-    tree = extended(base, study.tree)
-    own = _section(study.tree, "scenarios")
-    scenarios = _section(tree, "scenarios")
-    for name in scenarios:
-        names = _section(scenarios, name).get("synthesizers")
-        if isinstance(names, list) and "synthesizers" not in _section(own, name):
-            scenarios[name]["synthesizers"] = [synthesizer for synthesizer in names if synthesizer not in gone]
+def tree_over(base: Mapping[Any, Any], study: StudyFile, gone: Collection[str] = ()) -> Tree:
+    """Merge a study over the paper that it extends.
+
+    Args:
+        base: contents of the paper's file.
+        study: the study.
+        gone: synthesizers that the study does not have: they are dropped from lists, labels and printed values of the paper.
+    """
+    gone = {*gone, *(name for name, entry in _section(study.tree, "synthesizers").items() if entry is None)}
+    below = dict(base)
+    for section in ("scenarios", "figures", "tables"):
+        below[section] = {name: _without(gone, entry) for name, entry in _section(below, section).items()}
+    swaps = [reading.get("replaces", {}) for reading in _section(below, "readings").values()]
+    if any(not gone.isdisjoint([*swap, *swap.values()]) for swap in swaps):
+        del below["readings"]
+    tree = extended(below, study.tree)
     if "telling" not in study.tree:
         figures = set(map(str, _section(tree, "figures")))
         tree["telling"] = [number for number in tree.get("telling", []) if str(number) in figures]
     return tree
+
+
+def _without(gone: Collection[str], entry: Tree) -> Tree:
+    """Return a scenario, figure or table without some synthesizers."""
+    return {key: _left(value, gone) if key in ("synthesizers", "labels", "printed") else value for key, value in entry.items()}
+
+
+def _left(names: Any, gone: Collection[str]) -> Any:
+    """Return the names that are left, also within nested lists, or the values by such names."""
+    if isinstance(names, dict):
+        return {name: value for name, value in names.items() if name not in gone}
+    nested = [_left(name, gone) if isinstance(name, list) else name for name in names]
+    return [name for name in nested if name and (isinstance(name, list) or name not in gone)]
 
 
 def _section(tree: Tree, name: object) -> Tree:
@@ -238,12 +257,9 @@ def own_claims(study: StudyFile) -> list[ClaimConfig]:
     return [claim.model_copy(update={"kind": OWN_CLAIM}) if claim.kind == "test" else claim for claim in claims]
 
 
-# Parts inherited from a paper are shown as far as they still make sense. ---------------------------------------------
-
-
 @dataclass(frozen=True)
 class Inherited:
-    """Parts that a study inherits from the paper that it extends."""
+    """Figures, tables and claims that a study inherits from the paper that it extends."""
 
     study: StudyFile
     base: Paper
@@ -261,113 +277,54 @@ class Inherited:
 
     def mentions(self, section: str, number: object) -> bool:
         """Return True if the study itself has an entry for a figure or table."""
-        own = self.study.tree.get(section) or {}
-        return any(str(number) == str(key) for key in own)
+        return str(number) in map(str, _section(self.study.tree, section))
 
-    def pruned(self, paper: Paper) -> Paper:
-        """Drop removed synthesizers and changed printed values from the inherited figures and tables of a paper."""
-        config = paper.config
-        figures = {
-            number: figure if isinstance(figure, Repeat) or self.mentions("figures", number) else self._figure(figure, paper)
-            for number, figure in config.figures.items()
-        }
-        tables = {
-            number: table if self.mentions("tables", number) else self._table(table, paper)
-            for number, table in config.tables.items()
-        }
-        changed = {"figures": figures, "tables": tables, "readings": self._readings(paper)}
-        return replace(paper, config=config.model_copy(update=changed))
+    def missing(self, paper: Paper) -> set[str]:
+        """Return the entries and synthesizers of the base that the study does not have."""
+        ours, theirs = paper.expanded, self.base.expanded
+        return {*theirs.groups, *theirs.looks} - {*ours.groups, *ours.looks}
 
-    def _readings(self, paper: Paper) -> dict[str, ReadingConfig]:
-        """Drop removed synthesizers from inherited readings, and readings that then replace nothing."""
-        groups, readings = paper.expanded.groups, paper.config.readings
-        if "readings" in self.study.tree:
-            return readings
-        pruned = {
-            name: reading.model_copy(
-                update={"replaces": {old: new for old, new in reading.replaces.items() if old in groups and new in groups}}
-            )
-            for name, reading in readings.items()
-        }
-        kept = {name: reading for k, (name, reading) in enumerate(pruned.items()) if k == 0 or reading.replaces}
-        return kept if len(kept) > 1 else {}
+    def same(self, paper: Paper, scenario: str, ids: Iterable[str]) -> bool:
+        """Return True if a scenario has the base's data, model and settings, and these synthesizers or arms as they are there."""
+        own, ours, theirs = paper.config.scenarios.get(scenario), paper.expanded, self.base.expanded
+        for id in ids:
+            if id not in ours.looks or ours.arms.get(id) != theirs.arms.get(id):
+                return False
+            if id in theirs.synthesizers and _chain(id, ours) != _chain(id, theirs):
+                return False
+        return own is not None and own.model_dump(exclude=FREE) == self.base.config.scenarios[scenario].model_dump(exclude=FREE)
 
-    def _figure(self, figure: Figure, paper: Paper) -> Figure:
-        """Drop removed synthesizers from a figure."""
-        known = {*paper.expanded.groups, *paper.expanded.looks}
-        labels = {name: label for name, label in figure.labels.items() if name in known}
-        return figure.model_copy(update={"synthesizers": _known(figure.synthesizers, known), "labels": labels})
-
-    def _table(self, table: Table, paper: Paper) -> Table:
-        """Drop removed synthesizers from a table, and printed values of cells that differ from the paper's."""
-        known = {*paper.expanded.groups, *paper.expanded.looks}
-        same = all(self.agrees(scenario, paper) for scenario in self.base.of(table.scenario, table.size))
-        printed = {
-            id: values for id, values in table.printed.items() if same and id in known and self._same_synthesizer(id, paper)
-        }
-        return table.model_copy(update={"synthesizers": _known(table.synthesizers, known), "printed": printed})
+    def unprinted(self, paper: Paper) -> Paper:
+        """Drop the printed values of inherited tables where the base's results are others."""
+        config, tables = paper.config, dict(paper.config.tables)
+        for number, table in config.tables.items():
+            if not self.mentions("tables", number):
+                printed = {id: cells for id, cells in table.printed.items() if self.same(paper, table.scenario, [id])}
+                tables[number] = table.model_copy(update={"printed": printed})
+        return replace(paper, config=config.model_copy(update={"tables": tables}))
 
     def claims(self, paper: Paper) -> list[Claim]:
-        """Return the claims of the base that apply to the study; record the others as left out."""
-        asked = [claim.model_copy(update={"paper": paper.key}) for claim in self.base.claims if self._asked(claim, paper)]
-        others = [id for id in (claim.id for claim in self.base.claims) if id not in {claim.id for claim in asked}]
+        """Return the claims of the base on results that the study has and shows; record the others as left out."""
+        shown = {"", *(f"figure {number}" for number in paper.figures), *(f"table {number}" for number in paper.tables)}
+        own = [claim for claim in self.base.claims if claim.shows in shown and claim.scenarios]
+        own = [claim for claim in own if all(self.same(paper, place.name, self._ids(claim)) for place in claim.scenarios)]
+        others = [claim.id for claim in self.base.claims if claim not in own]
         if others:
             subject, verb = ("it concerns", "is") if len(others) == 1 else ("they concern", "are")
             which = f"{counted(len(others), 'claim')} of {self.base.key} {verb} not judged"
             why = f"{subject} parts that this study does not have, or has with other settings"
             self.left_out.append(f"{paper.key}: {which}, because {why}: {', '.join(others)}")
-        return asked
+        return [claim.model_copy(update={"paper": paper.key}) for claim in own]
 
-    def agrees(self, scenario: Scenario, paper: Paper) -> bool:
-        """Return True if the study has a scenario of the base with the same data, model and settings."""
-        own = paper.scenarios.get(scenario.id)
-        return own is not None and _essence(own) == _essence(scenario)
-
-    def _asked(self, claim: Claim, paper: Paper) -> bool:
-        """Return True if the study has a claim's figure or table, with the same scenarios and synthesizers as the base."""
-        section, _, number = claim.shows.partition(" ")
-        displays = {"figure": list(paper.figures), "table": [str(place) for place in paper.tables]}.get(section, [number])
-        if number not in displays or not claim.scenarios:
-            return False
-        scenarios = [self.base.scenarios[scenario.id] for scenario in claim.scenarios]
-        same = all(self.agrees(scenario, paper) for scenario in scenarios)
-        return same and all(self._same_synthesizer(id, paper) for id in self._ids(claim.estimate, scenarios))
-
-    def _ids(self, of: Estimate, scenarios: Sequence[Scenario]) -> list[str]:
+    def _ids(self, claim: Claim) -> list[str]:
         """Return the ids of the synthesizers that a claim is about."""
-        if of.over == "synthesizer":
-            return [str(id) for id in of.of]
-        if "synthesizer" in of.rows:
-            return self.base.order([str(of.rows["synthesizer"])])
-        return list(dict.fromkeys(id for scenario in scenarios for id in scenario.ids))
-
-    def _same_synthesizer(self, id: str, paper: Paper) -> bool:
-        """Return True if a synthesizer or arm, and everything it builds on, is the same as in the base."""
-        ours, theirs = paper.expanded, self.base.expanded
-        if id in theirs.arms:
-            return ours.arms.get(id) == theirs.arms[id] and ours.studies.get(id) == theirs.studies[id]
-        if id not in theirs.synthesizers:
-            return id in ours.looks
-        synthesizer: Synthesizer = theirs.synthesizers[id]
-        below = [*synthesizer.parents, *({synthesizer.fit} - {id})]
-        return ours.synthesizers.get(id) == synthesizer and all(self._same_synthesizer(parent, paper) for parent in below)
+        if claim.estimate.over == "synthesizer":
+            return [str(id) for id in claim.estimate.of]
+        named = claim.estimate.rows.get("synthesizer")
+        every = [id for place in claim.scenarios for id in self.base.scenarios[place.id].ids]
+        return self.base.order([str(named)]) if named else every
 
 
-def _essence(scenario: Scenario) -> tuple[object, ...]:
-    """Return the settings that determine the results of a scenario, except its synthesizers and number of replicates."""
-    return (
-        scenario.name, scenario.n, scenario.size, scenario.family, scenario.priors, scenario.data, scenario.stand_in,
-        scenario.study, scenario.unit, scenario.files, scenario.key.number, scenario.use, scenario.exact,
-    )  # fmt: skip
-
-
-def _known(names: Sequence[str | list[str]], known: Iterable[str]) -> list[str | list[str]]:
-    """Return the known names, also within nested lists."""
-    kept: list[str | list[str]] = []
-    for name in names:
-        if isinstance(name, str):
-            kept += [name] if name in known else []
-        else:
-            inner = [member for member in name if member in known]
-            kept += [inner] if inner else []
-    return kept
+def _chain(id: str, expanded: Expanded) -> list[Synthesizer]:
+    """Return a synthesizer after all that it builds on."""
+    return with_parents([id], expanded.synthesizers)
