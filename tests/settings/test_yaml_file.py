@@ -34,6 +34,12 @@ REFUSED = [
     ("just words", KEYS),
     ("--- 1\n--- 2", "expected a single document"),
     ("a: " + "x" * 3_000_000, r"\(whole file\): has 3000003 bytes; allowed: at most 2000000"),
+    ("a: &a [*a]", "has too many values; allowed: at most 50000 values, with aliases expanded"),
+    (
+        "a0: &a0 [x, x]\n" + "".join(f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 9)}]\n" for k in range(9)),
+        "has too many values; allowed: at most 50000 values, with aliases expanded",
+    ),
+    ("a: [" + "1, " * 60_000 + "]", "has too many values"),
     ("a: !!set {b, c}", "could not determine a constructor for the tag .*set"),
     ("a: !!omap [b: 1]", "could not determine a constructor for the tag .*omap"),
     ("a: !!binary G1szMW0=", "could not determine a constructor for the tag .*binary"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,8 @@ from formalsynth.settings.messages import ConfigError
 
 TAGS = ("bool", "float", "int", "map", "null", "seq", "str", "timestamp")
 """YAML tags that config accepts; sets have no order, and binary data hide their contents."""
+LARGEST = 50_000
+"""Largest number of values in a config file with its aliases expanded, about ten times that of the largest one shipped."""
 LONGEST = 2_000_000
 """Largest size of a config file, in bytes."""
 
@@ -79,6 +82,17 @@ def check_size(path: Path, times: int = 1) -> Path:
     return path
 
 
+def _count(value: object, known: dict[int, float]) -> float:
+    """Count the keys and values in a value with its aliases expanded; infinitely many in a value that contains itself."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = math.inf
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_count(part, known) for part in parts)
+    return known[id(value)]
+
+
 def load_yaml(path: Path, times: int = 1) -> Mapping[Any, Any]:
     """Read a YAML file of keys and values.
 
@@ -104,4 +118,7 @@ def load_yaml(path: Path, times: int = 1) -> Mapping[Any, Any]:
     if not isinstance(values, dict):
         # the message quotes no content: the file may be confidential and given by mistake
         raise ConfigError(f"{path}: (whole file): contains something other than keys and values; allowed: keys and values")
+    if _count(values, {}) > times * LARGEST:
+        most = f"at most {times * LARGEST} values, with aliases expanded"
+        raise ConfigError(f"{path}: (whole file): has too many values; allowed: {most}")
     return values
