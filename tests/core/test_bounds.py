@@ -124,7 +124,6 @@ def test_many_records_have_the_bounds_of_few(monkeypatch, kind, times):
     for name, value in {"BLOCK": 300, "PART": 64, "LARGEST_DENSE": 0}.items():
         monkeypatch.setattr(core_arrays, name, value)
     monkeypatch.setattr(core_bounds, "BLOCK", 300)
-    monkeypatch.setattr(core_bounds, "LEAST_WORK", 1)
     for result, expected in zip(record_bounds(family, records, draws, sensitive), few, strict=True):
         np.testing.assert_allclose(result.by_record, expected.by_record, rtol=1e-12)
         assert result.beyond == expected.beyond
@@ -278,22 +277,3 @@ def test_no_monte_carlo_error_is_claimed_where_there_is_none_to_tell(values):
 def test_a_range_and_its_weights_come_together(given_range):
     with pytest.raises(ValueError, match="range"):
         Sensitive(np.ones(3), **given_range)
-
-
-def test_a_record_that_is_not_watched_is_refused_as_soon_as_it_reaches_the_tail(monkeypatch):
-    """Two of four records are watched: record 3, small under the first draws, comes near the border of the tail later."""
-    monkeypatch.setattr(core_arrays, "BLOCK", 40)
-    monkeypatch.setattr(core_bounds, "BLOCK", 40)
-    values = -np.random.default_rng(2).uniform(1, 2, (200, 4))
-    values[:, :2] -= 5
-    values[:, 3] = -1
-    by_draw = np.sort(np.abs(values).max(axis=1))
-    border = by_draw[-core_bounds._tail(200) - 1]  # the largest value below the tail, which its scale needs
-    for largest, refused in ((border * (1 - 1e-9), False), (border * (1 + 1e-9), True)):
-        values[150, 3] = -largest
-        likelihood = core_bounds._Likelihood(None, None, {}, values, None)
-        result = core_bounds._over_watched(likelihood, Sensitive(np.ones(4)), 2)
-        assert (result is None) == refused
-        if result:
-            np.testing.assert_array_equal(result[0], np.abs(values).max(axis=0))
-            assert maximum_mcse(result[1]) == maximum_mcse(np.abs(values).max(axis=1))

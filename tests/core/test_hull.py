@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from formalsynth.core import arrays, bounds, hull
+from formalsynth.core import bounds, hull
 from formalsynth.core.arrays import Records, count, intercept_only
 from formalsynth.core.bounds import Sensitive, maximum_mcse, record_bounds
 from formalsynth.core.family import FAMILIES, concave
@@ -103,36 +103,6 @@ def test_most_records_need_the_corners_only(scale, share):
     expected = over_all_draws(FAMILY, records, draws, [Sensitive(alpha, (0.4, 1.8), alpha)])[0]
     assert_same(result, expected)
     assert result.delta_mcse == maximum_mcse(result.by_draw) > 0
-
-
-@pytest.mark.parametrize("watched", [1, 20, 64])
-@pytest.mark.parametrize("threshold", [None, 2.0])
-def test_watched_records_tell_what_all_draws_tell(watched, threshold):
-    """Where too few are watched all draws are taken, all the same."""
-    generator, n_draws = np.random.default_rng(5), 300
-    records = intercept_only(generator.beta(0.5, 3, 200))
-    draws = {"phi": generator.normal(0.14, 0.01, n_draws), "lambda": generator.normal(3.5, 0.3, n_draws)}
-    weights = [np.ones(200), generator.uniform(size=200), generator.choice([0, 0.5], 200), np.zeros(200)]
-    forms = [Sensitive(values, threshold=threshold) for values in weights]
-    with patch.multiple(bounds, LEAST_WORK=0, WATCHED=watched):
-        results = record_bounds(FAMILIES["beta"], records, draws, forms)
-    for result, expected in zip(results, over_all_draws(FAMILIES["beta"], records, draws, forms), strict=True):
-        np.testing.assert_array_equal(result.by_record, expected.by_record)
-        assert result.delta_mcse == expected.delta_mcse
-        assert_same(result, expected)
-
-
-@pytest.mark.parametrize("n", [3000, 5000])
-def test_few_records_with_weight_among_many_have_the_same_bounds(n, monkeypatch):
-    """Bit by bit, also in parts: weights of other mechanisms depend on them."""
-    monkeypatch.setattr(arrays, "BLOCK", 4000)
-    generator = np.random.default_rng(6)
-    records, draws = data(6, n), draws_of(6, data(6, 100), 100)
-    form = Sensitive(generator.uniform(size=n) * (generator.uniform(size=n) < 0.4))
-    likelihood = bounds._Likelihood.of(FAMILY, records, draws)
-    some = bounds._over_watched(likelihood, form, 64)
-    assert some is not None
-    np.testing.assert_array_equal(some[0], bounds._over_draws(likelihood, [form])[0][0])
 
 
 @pytest.mark.parametrize("n_draws", [1, 2, 3])

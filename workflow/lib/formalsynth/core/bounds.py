@@ -12,7 +12,7 @@ No (S, n) array is kept in memory: draws are processed in blocks, or records are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -42,8 +42,6 @@ RANGE_COST = 16
 """Cost of a truncated log-likelihood, in units of a plain one."""
 LEAST_WORK = 1 << 20
 """Below this many evaluations of a log-likelihood (record by draw), evaluate all."""
-WATCHED = 64
-"""Number of records evaluated to find each draw's largest value."""
 LARGEST_OPEN_SHARE = 1 / 4
 """Largest share of records whose bounds may remain undecided from the corners."""
 
@@ -111,21 +109,17 @@ class Bounds:
         return maximum_mcse(self.by_draw)
 
 
-def record_bounds(
-    family: Family, records: Records, draws: Draws, sensitive: Sequence[Sensitive], by_draw: bool = True
-) -> list[Bounds]:
+def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Sequence[Sensitive]) -> list[Bounds]:
     """Compute the bounds of several mechanisms that share one fit.
 
     If the sensitive log-likelihood is concave in parameters that the family provides, most draws cannot determine a bound, and
-    :func:`_over_corners` leaves them out. Otherwise :func:`_over_draws` evaluates all draws in one pass, or :func:`_over_watched`
-    does if there are many evaluations and no range.
+    :func:`_over_corners` leaves them out. Otherwise :func:`_over_draws` evaluates all draws in one pass.
 
     Args:
         family: the model family of the fit.
         records: the confidential data, n records.
         draws: S posterior draws.
         sensitive: the sensitive log-likelihood of each mechanism.
-        by_draw: if False, the largest value for each draw, which only the Monte Carlo error needs, may be NaN to save time.
 
     Raises:
         ValueError: they have different references, and therefore no common fit.
@@ -138,10 +132,6 @@ def record_bounds(
     likelihood = _Likelihood.of(family, records.take(first), draws)
     maxima = _over_corners(likelihood, sensitive)
     rest = [k for k in range(len(sensitive)) if k not in maxima]
-    if len(likelihood.left) * len(likelihood.records) >= LEAST_WORK:
-        watched = {k: _over_watched(likelihood, sensitive[k], WATCHED if by_draw else 0) for k in rest if _is_plain(sensitive[k])}
-        maxima |= {k: pair for k, pair in watched.items() if pair is not None}
-        rest = [k for k in rest if k not in maxima]
     if rest:
         maxima |= dict(zip(rest, _over_draws(likelihood, [sensitive[k] for k in rest]), strict=True))
     return [_censored(maxima[k][0][inverse], maxima[k][1], form) for k, form in enumerate(sensitive)]
@@ -173,10 +163,9 @@ class _Likelihood:
         """Select the input of :meth:`plain` for the records at ``index``."""
         return index if self.right is None else self.right[index]
 
-    def plain(self, rows: Array | Index, draws: slice = slice(None)) -> Array:
-        """Log-likelihood (S, m) of the records selected by :meth:`rows`, under all or some of the draws."""
-        left = self.left[draws]
-        return left[:, rows] if self.right is None else left @ rows.T
+    def plain(self, rows: Array | Index) -> Array:
+        """Log-likelihood (S, m) of the records selected by :meth:`rows`."""
+        return self.left[:, rows] if self.right is None else self.left @ rows.T
 
     def under(self, draws: Draws) -> _Likelihood:
         """Return the same likelihood under other draws."""
@@ -248,51 +237,6 @@ def _over_draws_of(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> l
     return list(zip(by_record, by_draw, strict=True))
 
 
-def _over_watched(likelihood: _Likelihood, form: Sensitive, most: int) -> tuple[Array, Array] | None:
-    """Compute :func:`_over_draws` for a form that is a multiple of the log-likelihood, with less work for each record.
-
-    The bound of a record is its weight times its largest ``|f|``. Each draw's largest value is taken only over ``most`` records:
-    those with the largest bounds under the first few draws. The result is None if that may miss a part of the tail. Without any
-    such records, it is NaN. This saves a fifth of a batch: 0.9 of 4.7 processor seconds in the simulation of ``censor``.
-    """
-    touched = _touched(form)
-    by_record, by_draw, unwatched = np.zeros(len(touched)), np.zeros(len(likelihood.left)), 0.0
-    for part in parts(len(touched)):
-        index = part.start + np.flatnonzero(touched[part])
-        draws = blocks(len(by_draw), part.stop - part.start)  # those of _over_draws, so both round equally
-        by_record[index], watched, over_records = _over_watched_of(likelihood, form, index, draws, most)
-        np.maximum(by_draw, over_records, out=by_draw)
-        unwatched = max(unwatched, float(np.delete(by_record[index], watched).max(initial=0)))
-    if not most:
-        return None if np.isnan(by_record).any() else (by_record, np.full_like(by_draw, np.nan))
-    tail = _tail(len(by_draw)) + 1
-    missed = tail > len(by_draw) or unwatched > np.partition(by_draw, -tail)[-tail]
-    return None if missed or np.isnan(by_record).any() else (by_record, by_draw)
-
-
-def _over_watched_of(
-    likelihood: _Likelihood, form: Sensitive, index: Index, draws: Iterable[slice], most: int
-) -> tuple[Array, Index, Array]:
-    """Compute the bounds (m,) of a part of the records, which of them are watched, and the largest values (S,) of these."""
-    rows, weights = likelihood.rows(index), form.weights[index]
-    low, high = np.zeros((2, len(index)))
-    by_draw, watched = np.zeros(len(likelihood.left)), np.arange(0)
-    for block in draws:
-        values = likelihood.plain(rows, block)
-        np.minimum(low, values.min(axis=0), out=low)
-        np.maximum(high, values.max(axis=0), out=high)
-        if most and not block.start:
-            watched = np.argsort(-weights * np.maximum(high, -low))[:most]
-        if most:
-            by_draw[block] = np.abs(values[:, watched] * weights[watched]).max(axis=1, initial=0)
-    return weights * np.maximum(high, -low), watched, by_draw
-
-
-def _is_plain(form: Sensitive) -> bool:
-    """Return True if ``|v|`` is a nonnegative multiple of ``|f|``."""
-    return form.range is None and bool((form.weights >= 0).all())
-
-
 def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> dict[int, tuple[Array, Array]]:
     """Compute :func:`_over_draws`, up to rounding, from the corners of the draws' hull if that is possible and saves time.
 
@@ -300,6 +244,8 @@ def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> di
     absolute value, for example where a density is above 1. Let m be the centre of the draws and m' a corner mirrored at it, at r
     times the corner's distance: by concavity no draw has ``v > v(m) + (v(m) - min v(m')) / r``. Only records for which this is
     not conclusive are evaluated under all draws.
+
+    With a range and 2000 records, this takes a seventh of the time; it saves about a tenth of a whole run at scale paper.
     """
     family = concave(likelihood.family)
     chosen = _worth_corners(likelihood, sensitive) if family else []

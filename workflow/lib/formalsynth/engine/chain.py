@@ -241,7 +241,7 @@ class Step(Generic[P]):
         if not bounds:
             return result
         draws = self.posteriors.draws(request, result.posterior) if result.draws is None else result.draws
-        (of_records,) = record_bounds(self.context.family, self.context.records, draws, [form.sensitive], by_draw=False)
+        (of_records,) = record_bounds(self.context.family, self.context.records, draws, [form.sensitive])
         return replace(result, draws=draws, bounds=of_records)
 
 

@@ -31,7 +31,7 @@ def reweighted(context: Context, *, k: PositiveNumber) -> Form:
     parent = context.parents[0]
     if context.cache.risk is None:
         plain = Sensitive(np.ones_like(parent.weights))
-        context.cache.risk = record_bounds(context.family, context.records, parent.draws, [plain], by_draw=False)[0].by_record
+        context.cache.risk = record_bounds(context.family, context.records, parent.draws, [plain])[0].by_record
     raised = k * parent.by_record.max() / context.cache.risk
     weights = np.minimum(raised, 1.0)
     return Form(weights, Sensitive(weights), affected=int((raised > 1).sum()))
