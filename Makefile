@@ -39,9 +39,7 @@ setup: .venv/complete config/KEYS.md ## install the Python packages and CmdStan,
 	@$(BIN)/python -m formalsynth.jobs.locked || { \
 	  echo "These were installed after set-up, so set-up starts again."; rm .venv/complete; make --no-print-directory .venv/complete; }
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
-	@# Loops are compiled in the background, for machines that share the cache but have no compiler.
-	@[ .venv/told -nt .venv/complete ] || { \
-	  $(BIN)/python -m formalsynth.core.compiled > .venv/loops.log 2>&1 & touch .venv/told; echo "Set-up is complete."; }
+	@[ .venv/told -nt .venv/complete ] || { touch .venv/told; echo "Set-up is complete."; }
 
 config/KEYS.md: .venv/complete $(wildcard workflow/lib/formalsynth/*/*.py workflow/lib/formalsynth/*/*/*.py)
 	@$(BIN)/python -m formalsynth.plan.schemas && touch $@ # schemas of config for editors, and tables of its keys

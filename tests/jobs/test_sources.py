@@ -54,12 +54,12 @@ def test_every_form_of_import_is_followed_from_own_code(tmp_path):
     assert files == sorted(files)
     expected = {"core/words.py", "results.py", "mechanisms/ranges.py", "families/beta.py", "core/compiled.py", "core/rows.py"}
     packages = {"__init__.py", "core/__init__.py", "mechanisms/__init__.py", "families/__init__.py"}
-    assert expected | packages | {"core/compiled.cpp"} <= set(names(file for file in files if file != path))
+    assert expected | packages <= set(names(file for file in files if file != path))
     assert path in files
 
 
 def test_studies_depend_on_their_compiled_loops():
-    assert "core/compiled.cpp" in names(sources("formalsynth.papers.reps.study_protection"))
+    assert "core/loops.py" in names(sources("formalsynth.papers.reps.study_protection"))
 
 
 @pytest.mark.parametrize("module", ["formalsynth.nowhere", "numpy", "formalsynth.results.name", "/nowhere/own.py"])

@@ -42,8 +42,7 @@ def sources(*modules: str) -> list[Path]:
             if name not in reached and (imported := _file(name)):
                 reached[name] = imported
                 waiting.append(imported)
-    compiled = {path.with_suffix(".cpp") for path in reached.values()}
-    return sorted({*reached.values(), *filter(Path.is_file, compiled)})
+    return sorted(set(reached.values()))
 
 
 def source_of(module: str) -> Path:

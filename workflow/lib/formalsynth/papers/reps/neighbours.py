@@ -1,7 +1,6 @@
 """Exact distances to the nearest records of a pool.
 
-Compiled loops compare records, first by their categories, then by their numbers (:func:`formalsynth.core.compiled.nearest`). This
-takes a sixth of the time of a matrix product in single precision; a replicate of Adult has about twenty searches.
+Compiled loops compare records, first by their categories, then by their numbers (:func:`formalsynth.core.compiled.nearest`).
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from formalsynth.core import compiled
 from formalsynth.core.arrays import Array, Integers, blocks
@@ -51,7 +49,7 @@ def _positions(queries: Encoded, pool: Encoded, k: int, levels: Sequence[int]) -
     order = np.argsort(keys, kind="stable")
     start = np.minimum(np.searchsorted(keys[order], _keys(codes)), len(pool) - 1)
     index = compiled.nearest(numbers, codes, start, pool_numbers[order], pool_codes[order], k)
-    return _without_loops(queries, pool, k) if index is None else order[index]
+    return np.asarray(order[index])
 
 
 def _divided(records: Encoded, levels: Sequence[int]) -> tuple[Encoded, Codes]:
@@ -70,11 +68,3 @@ def _divided(records: Encoded, levels: Sequence[int]) -> tuple[Encoded, Codes]:
 def _keys(codes: Codes) -> NDArray[np.bytes_]:
     """Categories of each record as a string (n,)."""
     return codes.view(f"S{codes.shape[1]}")[:, 0]
-
-
-def _without_loops(queries: Encoded, pool: Encoded, k: int) -> Integers:
-    """Positions (m, k) of the nearest records, without compiled loops."""
-    index = np.empty((len(queries), k), dtype=np.int64)
-    for part in blocks(len(queries), len(pool)):
-        index[part] = np.argpartition(cdist(queries[part], pool), k - 1, axis=1)[:, :k]
-    return index

@@ -1,4 +1,4 @@
-"""Coverage of 95 % intervals from noisy tables: python bench/coverage.py [simulations] [processes].
+"""Coverage of 95 % intervals from noisy tables: python bench/table_intervals.py [simulations] [processes].
 
 Each simulation draws confidential data, adds noise to their tables, computes the posterior given these tables by importance
 sampling (formalsynth.inference.density), and draws 20 synthetic data sets, predictors included, each from its own posterior
