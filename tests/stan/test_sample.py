@@ -56,10 +56,13 @@ def test_a_good_fit_has_its_draws_and_diagnostics(run):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize("refits", [0, 1])
-def test_draws_are_those_that_cmdstanpy_gives_for_the_seed(run, program, data, refits, tmp_path):
-    """Bit by bit, through its own writing of the data and reading of the draws."""
+@pytest.mark.parametrize(("refits", "served"), [(0, True), (1, True), (0, False)])
+def test_draws_are_those_that_cmdstanpy_gives_for_the_seed(run, program, data, refits, served, tmp_path, monkeypatch):
+    """Bit by bit, through its own writing of the data and reading of the draws, in the serving process and without it."""
     import cmdstanpy
+
+    if not served:
+        monkeypatch.setattr("formalsynth.stan.sample.ask", lambda executable, request: None)
 
     settings = SamplerSettings(**[{"warmup": 200, "draws": 150, "ess_min": 10}, dict(NEEDS_A_REFIT) | {"lengthen": 20}][refits])
     fit, seed = run(settings), 3 + refits

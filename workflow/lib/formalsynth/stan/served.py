@@ -1,9 +1,8 @@
 """Served requests: a compiled program samples fits and evaluates points in one process, which ends with this one.
 
 Requests and answers go through pipes: no data are written to a file or a command line, and draws come back as doubles.
-``main.cpp`` is the other end. A process for each fit takes 1.6 to 2.1 times as long, most of it for starting, writing and reading
-draws; ``bench/served.py`` measures it. After any error there is no answer: :func:`formalsynth.stan.command.run` then runs CmdStan
-for this request only, with the same values or the error message.
+``main.cpp`` is the other end, and ``bench/served.py`` measures what it saves. After any error there is no answer:
+:func:`formalsynth.stan.command.run` then runs CmdStan for this request only, with the same values or the error message.
 """
 
 from __future__ import annotations
