@@ -11,7 +11,7 @@ from formalsynth.core.mechanism import Context
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, discrete_laplace_variance
 from formalsynth.core.tables import BETA, GAMMA
 from formalsynth.engine.chain import PublicRequest
-from formalsynth.inference.tables_model import TablesModel, _nodes
+from formalsynth.inference.tables_model import TablesModel, nodes_of
 from scipy import stats
 
 
@@ -64,7 +64,7 @@ def test_nothing_that_makes_the_data_of_the_fit_gets_a_record():
 @pytest.mark.parametrize(("mean", "precision"), [(0.14, 3.5), (0.02, 0.6), (0.9, 40.0), (0.5, 400.0)])
 def test_nodes_of_shares_give_the_probabilities_of_the_bins(mean, precision):
     outcome = Bins(0, 1, 7)
-    nodes = _nodes(BETA, outcome)
+    nodes = nodes_of(BETA, outcome)
     exact = stats.beta(mean * precision, (1 - mean) * precision)
     log_density = mean * precision * nodes.at + (1 - mean) * precision * nodes.at_other
     shares = np.bincount(nodes.bin, np.exp(log_density + nodes.log_weight), minlength=7)
@@ -74,7 +74,7 @@ def test_nodes_of_shares_give_the_probabilities_of_the_bins(mean, precision):
 @pytest.mark.parametrize(("mean", "shape"), [(10.0, 0.3), (10.0, 3.0), (60.0, 40.0), (1e-3, 2.0), (1e4, 2.0)])
 def test_nodes_of_gamma_outcomes_give_the_probabilities_of_the_bins_with_open_ends(mean, shape):
     outcome = Bins(0.5, 200, 12, log=True)
-    nodes = _nodes(GAMMA, outcome)
+    nodes = nodes_of(GAMMA, outcome)
     log_density = shape * nodes.at - shape / mean * nodes.at_other
     shares = np.bincount(nodes.bin, np.exp(log_density - log_density.max() + nodes.log_weight), minlength=12)
     edges = np.exp(outcome.edges)

@@ -82,7 +82,7 @@ class TablesModel:
     def _declared(self, public: PublicTables, priors: Mapping[str, float]) -> Data:
         """Collect the data that depend only on the declarations."""
         _, rows, bins = public.noisy.outcome.shape
-        nodes = _nodes(self.tabled.kind, public.outcome)
+        nodes = nodes_of(self.tabled.kind, public.outcome)
         settings = np.zeros(PRIORS)
         settings[: len(self.tabled.priors)] = [priors[name] for name in self.tabled.priors]
         points, log_weight, row = predictor_points(rows)
@@ -186,7 +186,7 @@ def small_polynomials(noisy: Array, scale: float) -> Array:
 
 
 @dataclass(frozen=True)
-class _Nodes:
+class Nodes:
     """Points at which the density or the mass of the outcome is summed, each with its bin."""
 
     at: Array
@@ -195,18 +195,18 @@ class _Nodes:
     bin: Integers
 
 
-def _nodes(kind: int, outcome: Bins) -> _Nodes:
+def nodes_of(kind: int, outcome: Bins) -> Nodes:
     """Nodes of an outcome; if the distribution function is known, a single unused node."""
     if kind == NORMAL:
-        return _Nodes(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, dtype=int))
+        return Nodes(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, dtype=int))
     if kind >= POISSON:
         counts = np.arange(np.ceil(outcome.edges[-2]))
-        return _Nodes(counts, np.maximum(counts - 1, 0), -gammaln(counts + 1), outcome.of(counts))
+        return Nodes(counts, np.maximum(counts - 1, 0), -gammaln(counts + 1), outcome.of(counts))
     inner = logit(outcome.edges[1:-1]) if kind in (BETA, BETA_REGRESSION) else outcome.edges[1:-1]
     points, weights, bins = _line(inner, LONGEST if kind == GAMMA else FARTHEST)
     if kind == GAMMA:
-        return _Nodes(points, np.exp(points), np.log(weights), bins)
-    return _Nodes(log_expit(points), log_expit(-points), np.log(weights), bins)
+        return Nodes(points, np.exp(points), np.log(weights), bins)
+    return Nodes(log_expit(points), log_expit(-points), np.log(weights), bins)
 
 
 def _line(inner: Array, farthest: float) -> tuple[Array, Array, Integers]:
