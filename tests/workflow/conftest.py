@@ -11,13 +11,13 @@ from runs import EVERY_KIND, command, environment, prepared, with_programs
 from warm import WarmPython
 
 PREPARED = """
-import pkgutil, sys
+import atexit, os, pkgutil, sys
 import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
 import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.jobs.benchmarks
 import formalsynth.jobs.begin, formalsynth.jobs.locked, formalsynth.stan.compile
 from pathlib import Path
 from formalsynth.plan.model import find_all
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from formalsynth.jobs import forked
 from formalsynth.jobs.sources import code_digest, sources
 find_all()
@@ -26,6 +26,8 @@ config = Path({config!r})
 formalsynth.plan.load.read_plan(formalsynth.plan.load.load_yaml(config / "config.yaml"), config)
 code_digest(sources(*(info.name for info in pkgutil.walk_packages(formalsynth.__path__, "formalsynth."))))
 forked.start_server(sys.executable, {imported!r})
+servers, owner = (forkserver._forkserver, resource_tracker._resource_tracker), os.getpid()
+atexit.register(lambda: os.getpid() == owner and [server._stop() for server in servers])
 forked.start_server, forked.FEW_JOBS, forkserver._forkserver.ensure_running = lambda *_: None, 0, lambda: None
 """
 """Imports of Snakemake's commands, and the server of their jobs, which one process prepares for all of them."""
