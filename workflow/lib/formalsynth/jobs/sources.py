@@ -22,8 +22,8 @@ BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 def sources(*modules: str) -> list[Path]:
     """List the files of the package that any of the modules imports, directly or indirectly, including the modules themselves.
 
-    Late imports count, and so do the ``__init__.py`` of every package above a module, and C++ code with a module's name. Modules
-    imported by a register do not count: a job names those itself.
+    Late imports count, and so does the ``__init__.py`` of every package above a module. Modules imported by a register do not
+    count: a job names those itself.
 
     Args:
         modules: dotted names inside the package, or absolute paths of files of own code.
