@@ -40,25 +40,18 @@ DECLARED = {
         "outside_bounds": "clip",
         "missing": "drop_rows",
         "zeros": "refuse",
+        "pairs": [["age", "income"]],
         "columns.person.categories": ...,
         "columns.person.release": "suppressed",
         "columns.income.lower": 1000,
         "columns.income.upper": 500_000,
         "columns.age.lower": 18,
         "columns.age.upper": 80,
-        "columns.age.release": "as_is",
         "columns.region.categories": REGIONS,
-        "columns.region.release": "as_is",
         "columns.sector.categories": SECTORS,
-        "columns.sector.release": "as_is",
-    },
-    "study.yaml": {
-        "synthesizers.Histogram.parameters.low": 1000,
-        "synthesizers.Histogram.parameters.high": 500_000,
-        "scenarios.income.family": "lognormal_regression",
     },
     "release.yaml": {
-        "synthesizer": "Histogram",
+        "rows": 2900,
         "ceiling": 1,
         "budget": 3,
         "title": "Incomes",
@@ -68,12 +61,10 @@ DECLARED = {
         "licence": "CC-BY-4.0",
         "curator.name": "Office of Examples",
         "curator.contact": "data@office.example",
+        "analyses.replicates": 20,
     },
 }
 """Declarations of a person in the files that ``formalsynth inspect`` writes; an ellipsis takes a key away."""
-
-SHORT_AUDIT = {"each": 1, "random": 1, "refined": 1, "outcomes": 2, "profiles": 1}
-"""Sizes of an audit of few neighbours, each of which takes a fit of every candidate, for tests of what comes before and after."""
 
 
 def declare(folder, changes=DECLARED):

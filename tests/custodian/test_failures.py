@@ -37,10 +37,10 @@ ERRORS = {
 }
 
 
-@pytest.mark.stan
+@pytest.mark.usefixtures("small_pool")
 @pytest.mark.parametrize("kind", ERRORS)
-def test_every_message_states_that_epsilon_is_spent(study, capsys, monkeypatch, cmdstan, kind):
-    monkeypatch.setattr("formalsynth.custodian.sources.fit", failing(ERRORS[kind]))
+def test_every_message_states_that_epsilon_is_spent(study, capsys, monkeypatch, kind):
+    monkeypatch.setattr("formalsynth.custodian.release.measured", failing(ERRORS[kind]))
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
     assert (
@@ -68,9 +68,8 @@ def test_a_release_that_is_ended_states_that_nothing_is_spent(study, capsys, mon
     assert capsys.readouterr().err.splitlines()[-1] == "No epsilon is spent."
 
 
-@pytest.mark.stan
-def test_a_user_without_a_name_makes_a_release(study, monkeypatch, cmdstan):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # what others have compiled, which this test is not about
+@pytest.mark.usefixtures("small_pool")
+def test_a_user_without_a_name_makes_a_release(study, monkeypatch):
     for variable in ("USER", "LOGNAME", "USERNAME", "LNAME", "SUDO_USER", "HOME", "FORMALSYNTH_LEDGERS"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", failing(KeyError("getpwuid(): uid not found: 12345")))

@@ -15,8 +15,8 @@ SCHEMA = Schema.model_validate({
     "missing": "refuse", "zeros": "refuse", "outcome": "income",
     "columns": {
         "income": {"type": "number", "lower": 1000.5, "upper": 200_000, "decimals": 1},
-        "age": {"type": "whole", "lower": 18, "upper": 90, "release": "as_is"},
-        "region": {"type": "category", "categories": ["North", "South"], "release": "as_is"},
+        "age": {"type": "whole", "lower": 18, "upper": 90, "release": "synthesized"},
+        "region": {"type": "category", "categories": ["North", "South"], "release": "synthesized"},
     },
 })  # fmt: skip
 

@@ -1,6 +1,5 @@
 """The rehearsal of a release: what is declared never stops it after epsilon is spent, and contradictions stop it before."""
 
-import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -13,12 +12,13 @@ import pytest
 from formalsynth.cli.main import main
 from formalsynth.custodian.budget import read_ledger
 
+pytestmark = pytest.mark.usefixtures("small_pool")
+
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A declared study of a histogram, which needs no Stan, relative to the folder of its file."""
+    """A declared study, relative to the folder of its file."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("formalsynth.custodian.sources.compiled", lambda *_: contextlib.nullcontext(Path("none")))
     return incomes.declared_study()
 
 
@@ -50,24 +50,21 @@ def test_suppressed_columns_of_numbers_and_words_stop_no_release(study, capsys):
     assert main(["verify", "release/income", "--study", "studies/income"]) == 0, capsys.readouterr().err
 
 
-SYNTHESIZED = {f"columns.{name}.release": "synthesized" for name in ("age", "region", "sector")}
 CONTRADICTIONS = {
-    "mixed": ({"schema.yaml": {"columns.age.release": "synthesized"}}, "some predictors are as_is and some synthesized"),
-    "no budget for predictors": ({"schema.yaml": SYNTHESIZED, "release.yaml": {"rows": 3000}}, "predictors_epsilon: is missing"),
-    "no number of rows": (
-        {"schema.yaml": SYNTHESIZED | {"neighbours": "add_remove"}, "release.yaml": {"predictors_epsilon": 1, "ceiling": 2}},
-        "rows: is missing",
+    "no number of rows": ({"schema.yaml": {"neighbours": "add_remove"}, "release.yaml": {"rows": ...}}, "rows: is missing"),
+    "no number of rows where rows are dropped": ({"release.yaml": {"rows": ...}}, "rows: is missing"),
+    "too many noisy numbers": (
+        {
+            "schema.yaml": {
+                "pairs": [["person", "region"]],
+                "columns.person.release": "synthesized",
+                "columns.person.categories": [f"P{k:06d}" for k in range(3000)],
+            }
+        },
+        "pairs: person with region: needs 15000 noisy numbers",
     ),
-    "too many cells": (
-        {"schema.yaml": SYNTHESIZED | {"columns.age.bins": 1000, "columns.person.categories": [f"P{k:06d}" for k in range(3000)],
-                                       "columns.person.release": "synthesized"},
-         "release.yaml": {"predictors_epsilon": 1, "ceiling": 2, "rows": 3000}}, "cells; allowed: up to 100000"
-    ),
-    "no number of rows where rows are dropped": (
-        {"schema.yaml": SYNTHESIZED, "release.yaml": {"predictors_epsilon": 1, "ceiling": 2}}, "rows: is missing"
-    ),
-    "more than the ceiling": ({"release.yaml": {"ceiling": 0.5}}, "ceiling: given 0.5"),
-}  # fmt: skip
+    "an analysis of another column": ({"release.yaml": {"analyses.means": ["hours"]}}, "analyses: means: hours is not one of"),
+}
 
 
 @pytest.mark.parametrize("kind", CONTRADICTIONS)
@@ -85,7 +82,7 @@ def test_what_contradicts_itself_stops_a_release_before_epsilon_is_spent(study, 
 BROKEN = {
     "a library": ("formalsynth.custodian.tables.noisy_counts",),
     "the public side": ("formalsynth.custodian.public.subprocess.Popen",),
-    "a picture": ("formalsynth.custodian.assemble.compute_release",),
+    "a picture": ("formalsynth.custodian.rehearsal.compute_release",),
 }
 
 
@@ -123,9 +120,10 @@ def test_a_study_without_room_for_the_crossing_costs_nothing(study, capsys, smal
 
 
 def test_a_disk_without_room_for_all_rows_costs_nothing(study, monkeypatch, capsys):
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100_000))  # one set has about 70,000 bytes
+    incomes.declare(study, {"release.yaml": {"sets": 20}})  # of about 70,000 bytes each
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100_000))
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
-    assert "release: has space for 0 MB, but the release needs about 1 MB" in error
+    assert "release: has space for 0 MB, but the release needs about 2 MB" in error
     assert error.splitlines()[-1] == "No epsilon is spent."
     assert read_ledger(study) == []

@@ -1,7 +1,5 @@
 """The command ``formalsynth release``: the ledger is written first, seeds are refused, and nothing leaks on the way."""
 
-import re
-import runpy
 from pathlib import Path
 
 import incomes
@@ -11,7 +9,6 @@ import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import read_ledger
-from formalsynth.custodian.crossing import read_crossing
 
 SEEDS = ("root_seed", "seed", "random_state")
 
@@ -23,8 +20,8 @@ def study(tmp_path, monkeypatch):
     return incomes.declared_study()
 
 
-@pytest.mark.stan
-def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
+@pytest.mark.usefixtures("small_pool")
+def test_a_release_is_made_once_and_counted(study, capsys):
     assert main(["release", "studies/income"]) == 0
     assert "All files were computed from release/income/crossing.yaml" in capsys.readouterr().out
     folder = Path("release/income")
@@ -34,106 +31,12 @@ def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
     assert "a release is never overwritten" in capsys.readouterr().err
     assert main(["budget", "studies/income"]) == 0
     assert "Together: 1 of 3." in capsys.readouterr().out
+    incomes.declare(study, {"release.yaml": {"ceiling": 2.5}})
+    assert main(["release", "studies/income", "--to", "release/again"]) == 1
+    assert "1 of the budget of 3 for all releases from the file is already spent" in capsys.readouterr().err
     assert main(["verify", "release/income", "--study", "studies/income"]) == 0
     (folder / "README.md").write_text("seed: 7")
     assert main(["verify", "release/income", "--study", "studies/income"]) == 1
-
-
-@pytest.mark.stan
-@pytest.mark.usefixtures("own_process")
-def test_a_release_of_posterior_draws_states_its_guarantee(study, capsys, cmdstan):
-    release = {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}
-    incomes.declare(study, {"release.yaml": release, "study.yaml": {"internal_audit": incomes.SHORT_AUDIT}})
-    assert main(["release", "studies/income"]) == 0
-    card = Path("release/income/deployment.yaml").read_text()
-    assert "variant_name: Custom" in card
-    assert re.search(r"mechanisms: 'declared_scale of formalsynth [\d.]+: one posterior draw", card)
-    incomes.declare(study, {"release.yaml": {"ceiling": 5}})
-    assert main(["release", "studies/income", "--to", "release/again"]) == 1
-    error = capsys.readouterr().err
-    assert "claims more than the declared ceiling of 5" in error
-    assert "counts as spent" in error
-    assert not Path("release/again").exists()
-    assert [entry.outcome for entry in read_ledger(study)] == ["released", "stopped"]
-    incomes.declare(study, {"release.yaml": {"ceiling": 100}})
-    assert main(["release", "studies/income", "--to", "release/again"]) == 1
-    assert "105 of the budget of 150 for all releases from the file is already spent" in capsys.readouterr().err
-
-
-TABLES = {"epsilon": 0.5, "low": 1000, "high": 500_000, "bins": 16, "x_low": 0, "x_high": 1, "x_bins": 8, "x_closed": 1}
-
-
-def with_tables(study, **parameters):
-    """Declare a release of the incomes by age from a fit to noisy tables, of epsilon 0.5 for an added or removed row."""
-    synthesizer = {"mechanism": "noisy_tables", "parameters": TABLES | parameters}
-    others = {f"columns.{name}.release": "suppressed" for name in ("region", "sector")}
-    incomes.declare(
-        study,
-        {
-            "schema.yaml": others,
-            "study.yaml": {"synthesizers.Tables": synthesizer, "scenarios.income.synthesizers": ["Unweighted", "Tables"]},
-            "release.yaml": {"synthesizer": "Tables", "sets": 20},
-        },
-    )
-
-
-def test_plan_predicts_the_errors_of_noisy_tables(study, capsys, monkeypatch):
-    """Without the fits to made-up rows, which need Stan."""
-    monkeypatch.setattr("formalsynth.custodian.plan.try_candidates", lambda *given, **more: (1.0, []))
-    with_tables(study)
-    Path("income.csv").unlink()
-    assert main(["plan", "studies/income"]) == 0
-    out = capsys.readouterr().out
-    (factor,) = re.findall(r"Tables: at epsilon 0.5 the standard error of a slope .* about ([\d.]+) times that", out)
-    assert 1.1 < float(factor) < 3
-
-
-@pytest.mark.stan
-def test_a_release_from_a_fit_to_noisy_tables_is_strict_and_keeps_the_regression(study, capsys, cmdstan):
-    """A replaced row changes two counts: noise of scale 2 costs 1. The truth of the slope is in the interval of combine.py."""
-    with_tables(study)
-    incomes.declare(study, {"release.yaml": {"exact_family": True}})
-    assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
-    crossing = read_crossing(Path("release/income"))[0]
-    (table,) = crossing.tables
-    assert (table.shape, table.epsilon, table.scale, crossing.draws.epsilon) == ((8, 16), 1.0, 2.0, 0.0)
-    assert "variant_name: Pure DP" in Path("release/income/deployment.yaml").read_text()
-    assert main(["verify", "release/income", "--study", "studies/income"]) == 0
-    assert not list(Path("studies/income/confidential").glob("noisy-counts*"))  # the crossing has them
-    fits = [
-        np.polyfit(frame["age"], np.log(frame["income"]), 1, cov=True)
-        for frame in map(pd.read_csv, sorted(Path("release/income").glob("synthetic_*.csv")))
-    ]
-    rule = runpy.run_path("release/income/combine.py")["combine"]
-    estimate, variance, (low, high) = rule([fit[0][0] for fit in fits], [fit[1][0, 0] for fit in fits])
-    assert low < estimate < high
-    assert variance**0.5 < 0.003
-    assert abs(estimate - 0.012) < 5 * variance**0.5
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"x_high": 80},
-            "allowed: low: 1000, high: 500000, x_low: 0, x_high: 1, x_closed: 1, x_discrete: 0: the declared bounds; the",
-        ),
-        ({"low": 900}, "synthesizers.Tables.parameters: given"),
-        ({"x_closed": 0}, "the predictor is on a scale on which its declared bounds are 0 and 1"),
-    ],
-)
-def test_bins_of_noisy_tables_are_on_the_declared_bounds(study, changes, message, capsys):
-    with_tables(study, **changes)
-    assert main(["release", "studies/income"]) == 1
-    assert message in " ".join(capsys.readouterr().err.split())
-
-
-def test_noisy_tables_with_several_predictors_are_refused(study, capsys):
-    with_tables(study)
-    incomes.declare(study, {"schema.yaml": {"columns.region.release": "as_is"}})
-    assert main(["release", "studies/income"]) == 1
-    error = " ".join(capsys.readouterr().err.split())
-    assert "at most one predictor, a number; otherwise synthesizer: tables in release.yaml" in error
 
 
 def test_a_release_warns_before_it_spends_of_persons_who_may_be_in_several_rows(study, capsys, monkeypatch):
@@ -195,7 +98,7 @@ ENTRY = (
 
 @pytest.mark.parametrize("epsilon", ["NaN", "-5", '"1"', "null", "true", "Infinity"])
 def test_a_ledger_that_holds_no_budget_stops_every_release(study, capsys, epsilon):
-    """CandidateSummary with NaN no budget is ever too small."""
+    """With NaN no budget is ever too small."""
     (study / "confidential" / "budget.jsonl").write_text(ENTRY % epsilon)
     for command in ("release", "budget"):
         assert main([command, "studies/income"]) == 1

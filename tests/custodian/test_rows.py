@@ -7,13 +7,11 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian.rows import (
     Violation,
     check_file,
-    check_rows,
     clipped,
     far_above,
     is_unique_number,
     is_weight,
     numbers,
-    outcomes_of,
     with_points,
 )  # fmt: skip
 from formalsynth.custodian.schema import Declared
@@ -52,7 +50,6 @@ def test_numbers_are_clipped_to_their_bounds_and_categories_are_kept():
     assert inside["income"].tolist() == [1000, 500_000]
     assert inside["age"].tolist() == [18, 50]
     assert inside["region"].tolist() == ["North", "South"]
-    assert outcomes_of(a_schema(), inside).tolist() == [1000, 500_000]
 
 
 def test_values_are_far_above_at_ten_distances_of_the_quartile():
@@ -61,33 +58,9 @@ def test_values_are_far_above_at_ten_distances_of_the_quartile():
     assert far_above(pd.Series([1.0] * 10 + [1e6])) == 0
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "words"), [(np.arange(5), "fewer rows can be used than the 20"), (np.ones(30), "the same value in every row")]
-)
-def test_rows_without_information_are_refused(outcomes, words):
-    with pytest.raises(DataError, match=words):
-        check_rows(a_schema(), pd.DataFrame({"income": outcomes.astype(float)}))
-
-
 def test_a_violation_is_a_sentence_with_its_number_of_rows():
     assert Violation("age", "a number", 1).sentence() == "age: 1 row is not a number"
     assert Violation("age", "a number", 4).sentence() == "age: 4 rows are not a number"
-
-
-@pytest.mark.parametrize(
-    ("ages", "words"),
-    [
-        ([30, 30, 40, 40], []),
-        ([30, 30, 40, 50], ["2 of 4 rows (50%) have one that no other row has: they identify these rows."]),
-        ([30, 30, 30, 50], ["1 of 4 rows (25%) has one that no other row has: they identify this row."]),
-    ],
-)
-def test_rows_are_called_identified_only_if_there_are_any(tmp_path, ages, words):
-    columns = {name: column for name, column in COLUMNS.items() if name in ("income", "age")}
-    schema = a_schema(file="rows.csv", rows=len(ages), columns=columns)
-    pd.DataFrame({"income": [2000, 3000, 4000, 5000], "age": ages}).to_csv(tmp_path / "rows.csv", index=False)
-    warnings = check_file(Declared("rows", tmp_path, schema)).warnings
-    assert [warning.partition("of values; ")[2] for warning in warnings if "identify" in warning] == words
 
 
 def checked(folder, table, **changes):
@@ -164,12 +137,12 @@ def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
     generator = np.random.default_rng(1)
     table = incomes_with(number=generator.permutation(900)[:60] + 100, weight=generator.gamma(3, 40, 60).round(2))
     columns = {
-        "number": {"type": "whole", "lower": 0, "upper": 2000, "release": "as_is"},
-        "weight": {"type": "number", "decimals": 2, "lower": 0, "upper": 2000, "release": "as_is"},
+        "number": {"type": "whole", "lower": 0, "upper": 2000, "release": "synthesized"},
+        "weight": {"type": "number", "decimals": 2, "lower": 0, "upper": 2000, "release": "synthesized"},
     }
     warnings = " ".join(checked(tmp_path, table, columns=columns).warnings)
     assert "number: has a different whole number in every row; is it an identifier? Then suppress it." in warnings
-    assert "weight: looks like a survey weight. No model here uses weights" in warnings
+    assert "weight: looks like a survey weight. A release does not use weights" in warnings
 
 
 @pytest.mark.parametrize(("pairs", "named"), [

@@ -5,7 +5,7 @@ import yaml
 from formalsynth.custodian.csv_file import CsvFormat
 from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.schema import DECLARE, undeclared
-from formalsynth.custodian.study_files import release_text, schema_text, study_text
+from formalsynth.custodian.study_files import release_text, schema_text
 
 
 @pytest.mark.parametrize("name", ["income", "yes", "123", "a: b", "# x", "größe", "'quoted'", "null", "x" * 200])
@@ -30,9 +30,3 @@ def test_a_release_leaves_every_choice_open():
     open_keys = set(undeclared(tree))
     assert tree["synthesizer"] == "tables"
     assert {"ceiling", "budget", "title", "licence", "curator.name"} <= open_keys
-
-
-def test_a_study_compares_four_candidates_on_its_file():
-    tree = yaml.safe_load(study_text("income"))
-    assert len(tree["synthesizers"]) == 4
-    assert tree["scenarios"]["income"]["file"] == {"name": "income"}

@@ -282,13 +282,6 @@ def test_estimates_that_bins_change_are_named(study, capsys):
     assert named in capsys.readouterr().out
 
 
-def test_a_budget_for_predictors_is_refused_with_tables(study, capsys):
-    release = study / "release.yaml"
-    release.write_text(release.read_text() + "predictors_epsilon: 3\n")
-    assert main(["plan", "studies/households"]) == 1
-    assert "release.yaml: predictors_epsilon: given 3.0; allowed: no value with synthesizer: tables" in capsys.readouterr().err
-
-
 def test_categories_that_can_vanish_are_named(study, capsys):
     assert main(["check", "studies/households"]) == 0
     printed = capsys.readouterr().out
@@ -323,7 +316,7 @@ def known_chance(monkeypatch):
 @pytest.fixture
 def in_this_process(monkeypatch, small_pool):
     """Compute releases in this process, with a fit to fewer rows."""
-    for module in ("assemble", "unfinished", "verify"):
+    for module in ("rehearsal", "unfinished", "verify"):
         monkeypatch.setattr(f"formalsynth.custodian.{module}.compute_release", fill)
 
 
@@ -355,7 +348,7 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     few = tuple(part for part in crossing.tables if len(part.columns) == 1 or set(part.columns) == {"age", "hours"})
     schema = declarations.schema_.model_copy(update={"pairs": [("age", "hours"), ("age", "hours kind")]})
     declared = declarations.model_copy(update={"schema_": schema})
-    facts = ReleaseFacts(crossing.model_copy(update={"tables": few}), declared, False, {"mean of age": Analysed(48, 0, 1, 2)})
+    facts = ReleaseFacts(crossing.model_copy(update={"tables": few}), declared, {"mean of age": Analysed(48, 0, 1, 2)})
     assert facts.unpaired == ["region", "size", "sex", "education", "weight", "income"]
     assert "Relations with the column hours describe only rows with a value above 0" in texts_of(facts)["README.md"]
     code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
@@ -729,32 +722,20 @@ def test_decimal_places_that_a_release_rounds_are_counted(study, capsys):
     assert "decimal places than" not in capsys.readouterr().out
 
 
+GONE = {
+    "a synthesizer": {"release.yaml": {"synthesizer": "Histogram"}},
+    "a column as it is": {"schema.yaml": {"columns.age.release": "as_is"}},
+}
+
+
 @pytest.mark.parametrize("command", ["plan", "compare", "release"])
-def test_an_unknown_synthesizer_is_named(study, capsys, command):
-    (study / "study.yaml").unlink()
-    households.declare(study, {"schema.yaml": {"columns.income.may_be_missing": False}, "release.yaml": {"synthesizer": "table"}})
+@pytest.mark.parametrize("kind", GONE)
+def test_declarations_of_earlier_versions_are_refused_with_the_place_of_research_on_own_data(study, capsys, command, kind):
+    households.declare(study, GONE[kind])
     assert main([command, "studies/households"]) == 1
-    assert "release.yaml: synthesizer: given 'table'; allowed: tables, a synthesizer of study.yaml" in capsys.readouterr().err
-
-
-def test_only_noisy_tables_have_missing_values(study, capsys):
-    households.declare(study, {"release.yaml": {"synthesizer": "Histogram"}})
-    assert main(["release", "studies/households"]) == 1
-    assert (
-        "columns.income.may_be_missing: given True; allowed: false, where release.yaml has synthesizer: Histogram;"
-        in capsys.readouterr().err
-    )
-
-
-def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):
-    households.declare(study, {"schema.yaml": {"columns.age.release": "as_is"}})
-    assert main(["release", "studies/households"]) == 1
     error = capsys.readouterr().err
-    assert (
-        "columns.age.release: given 'as_is'; allowed: synthesized or suppressed, where release.yaml has synthesizer: tables"
-        in error
-    )
-    assert error.splitlines()[-1] == "No epsilon is spent."
+    assert "a release has no other synthesizers and no columns as they are in the file: research on your own file is a" in error
+    assert read_ledger(study) == []
 
 
 @pytest.mark.parametrize(

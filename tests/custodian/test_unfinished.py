@@ -1,6 +1,5 @@
-"""Releases that failed after their numbers had crossed: finished later at no cost, or with their paid counts in the study."""
+"""Releases that failed after their numbers had crossed: finished later at no cost."""
 
-import contextlib
 import shutil
 from pathlib import Path
 
@@ -9,16 +8,17 @@ import pytest
 import yaml
 from formalsynth.cli.main import main
 from formalsynth.custodian.budget import only_release, read_ledger
-from formalsynth.custodian.crossing import Part
 
 UNFINISHED = Path("studies/income/confidential/unfinished")
 
 
+pytestmark = pytest.mark.usefixtures("small_pool")
+
+
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A declared study of a histogram, which needs no Stan, relative to the folder of its file."""
+    """A declared study, relative to the folder of its file."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("formalsynth.custodian.sources.compiled", lambda *_: contextlib.nullcontext(Path("none")))
     return incomes.declared_study()
 
 
@@ -55,12 +55,12 @@ def test_a_full_disk_after_the_crossing_costs_nothing_more(study, monkeypatch, c
 
 
 KILLED = """
-import contextlib, os, pathlib, signal, sys
-import formalsynth.custodian.{module} as module, formalsynth.custodian.sources as sources
-from formalsynth.custodian import assemble, public, unfinished
+import os, signal
+import formalsynth.custodian.{module} as module
+from formalsynth.custodian import joint, public, rehearsal, unfinished
 from formalsynth.cli.main import main
-sources.compiled = lambda *_: contextlib.nullcontext(pathlib.Path("none"))
-assemble.compute_release = unfinished.compute_release = public.fill
+joint.POOL = 1000
+rehearsal.compute_release = unfinished.compute_release = public.fill
 real = module.{name}
 def killed(*arguments):
     if {after}:
@@ -133,83 +133,8 @@ def test_a_folder_that_is_no_crossing_is_refused_before_anything_is_spent(study,
     assert outcomes(study) == []
 
 
-def counts_of(study):
-    """Files with noisy counts whose epsilon is spent."""
-    return sorted((study / "confidential").glob("noisy-counts-*.yaml"))
-
-
-TABLES = {"epsilon": 0.5, "low": 1000, "high": 500_000, "bins": 16}
-PAID = {
-    "schema.yaml": {f"columns.{name}.release": "suppressed" for name in ("age", "region", "sector")},
-    "study.yaml": {
-        "synthesizers": {"Tables": {"mechanism": "noisy_tables", "parameters": TABLES}},
-        "scenarios.income.synthesizers": ["Tables"],
-    },
-    "release.yaml": {"synthesizer": "Tables", "rows": 3000},
-}
-
-
-@pytest.mark.stan
-def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, capsys, cmdstan):
-    def misfit(*_):
-        raise ValueError("noisy tables: 3 effective draws of 4000")
-
-    incomes.declare(study, PAID)
-    monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", misfit)
-    assert main(["release", "studies/income"]) == 1
-    (path,) = counts_of(study)
-    error = capsys.readouterr().err
-    assert "Tables: could not be fitted: noisy tables: 3 effective draws of 4000; nothing is released" in error
-    assert f"Epsilon spent, but not published: the noisy counts in {path}. They may be published as they are." in error
-    assert path.stat().st_mode & 0o777 == 0o600
-    written = yaml.safe_load(path.read_text())
-    assert written["statement"].startswith("Epsilon at most 1. Pure epsilon-DP for every valid file")
-    (part,) = (Part.model_validate(part) for part in written["tables"])
-    assert (part.columns, part.epsilon, part.scale, len(part.numbers)) == (("income",), 1.0, 2.0, 16)
-    assert abs(sum(part.numbers) - 2960) < 16 * 2 * 12  # 2,960 rows have an income; a noise above 12 scales is rare
-    assert outcomes(study) == ["stopped"]
-    assert main(["purge", "studies/income"]) == 0
-    assert path.exists()
-
-
-def test_noisy_counts_are_stored_before_a_family_is_fitted_to_them(study, monkeypatch, capsys):
-    """A process that is killed in the minutes of a fit stores nothing more."""
-
-    def killed(*_):
-        there.extend(counts_of(study))
-        raise ValueError
-
-    there = []
-    incomes.declare(study, PAID)
-    monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", killed)
-    assert main(["release", "studies/income"]) == 1
-    path = there[0]
-    capsys.readouterr()
-    assert main(["budget", "studies/income"]) == 0
-    assert f"Epsilon spent, but not published: the noisy counts in {path}." in capsys.readouterr().out
-
-
 def _killed(*_):
     raise KeyboardInterrupt
-
-
-def test_counts_of_a_crossing_are_listed_once_and_other_counts_stay(study, monkeypatch, capsys):
-    """Those of another ledger's release have a name of their own, whatever their place in it."""
-    with monkeypatch.context() as patched:
-        patched.setattr("formalsynth.custodian.unfinished.compute_release", _killed)
-        assert main(["release", "studies/income"]) == 1
-    tables = yaml.safe_load((UNFINISHED / "crossing.yaml").read_text())["tables"]
-    others = [table | {"numbers": [[0] * len(row) for row in table["numbers"]]} for table in tables]
-    for name, written in (("0", tables), ("1", others)):
-        (study / f"confidential/noisy-counts-{name}.yaml").write_text(yaml.safe_dump({"tables": written}))
-    capsys.readouterr()
-    assert main(["budget", "studies/income"]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Epsilon spent, but not published")]
-    assert [line.split(": ")[1].split(". ")[0] for line in lines] == [
-        str(UNFINISHED), "the noisy counts in studies/income/confidential/noisy-counts-1.yaml"
-    ]  # fmt: skip
-    assert main(["release", "studies/income"]) == 0
-    assert [path.name for path in counts_of(study)] == ["noisy-counts-1.yaml"]
 
 
 def test_what_was_published_before_a_kill_is_not_listed(study, monkeypatch, capsys):
@@ -221,17 +146,6 @@ def test_what_was_published_before_a_kill_is_not_listed(study, monkeypatch, caps
     assert "not published" not in capsys.readouterr().out
 
 
-def test_noisy_counts_are_kept_when_somebody_interrupts_twice(study, monkeypatch, capsys):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    incomes.declare(study, PAID)
-    monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", interrupted)
-    monkeypatch.setattr("formalsynth.custodian.release.finish", interrupted)
-    assert main(["release", "studies/income"]) == 1
-    assert counts_of(study)
-
-
 def test_an_interrupted_release_does_not_ask_for_another_one(study, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -241,22 +155,6 @@ def test_an_interrupted_release_does_not_ask_for_another_one(study, monkeypatch,
     error = capsys.readouterr().err
     assert "run the command again" not in error
     assert "The same command would begin another release and spend the same epsilon again." in error
-
-
-@pytest.mark.parametrize(
-    ("parameters", "problem"),
-    [({"x_discrete": 1, "x_closed": 1}, "a predictor cannot have both x_discrete: 1 and x_closed: 1"), ({}, "at 2000 or below")],
-)
-def test_a_family_that_cannot_be_fitted_to_its_tables_costs_nothing(study, capsys, parameters, problem):
-    tables = {"mechanism": "noisy_tables", "parameters": TABLES | parameters}
-    whole = {"columns.income.type": "whole", "zeros": "keep"}
-    family = "lognormal" if parameters else "poisson"
-    changes = {"study.yaml": {"synthesizers": {"Tables": tables}, "scenarios.income.family": family}}
-    incomes.declare(study, PAID | {"study.yaml": PAID["study.yaml"] | changes["study.yaml"]})
-    incomes.declare(study, {"schema.yaml": whole})
-    assert main(["release", "studies/income"]) == 1
-    assert problem in capsys.readouterr().err
-    assert outcomes(study) == []
 
 
 def test_a_crossing_that_was_changed_before_it_is_published_is_refused(study, killed, capsys):

@@ -1,9 +1,7 @@
-"""One chain on one data set by the ways of the run, the audit and the custodian, from the same given draws."""
+"""One chain on one data set by the ways of the run and the audit, from the same given draws."""
 
 import importlib
 import zlib
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,12 +14,10 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Search, with_parents
 from formalsynth.core.mechanism import MECHANISMS, Context, Form, mechanism
 from formalsynth.core.streams import Address
-from formalsynth.custodian import candidates
 from formalsynth.engine.chain import children_of, run_chain
-from formalsynth.plan.expand import Expanded
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.parts import EXACT, POSTERIORS
-from small_study import SETTINGS, run_batch, small_paper
+from small_study import run_batch, small_paper
 
 for register in (FAMILIES, MECHANISMS):
     register.find()
@@ -41,7 +37,7 @@ def given_draws(weights):
 
 
 class Given:
-    """Source of given draws, for the run and the custodian."""
+    """Source of given draws, for the run."""
 
     def __init__(self, *_):
         pass
@@ -136,25 +132,6 @@ def test_the_audit_has_the_forms_weights_and_bounds_of_the_run(scenario, run, se
     }
     assert_same(results, results_of_run(run))
     same_contexts(seen[0], seen[-1])
-
-
-def test_the_custodian_has_the_contexts_and_bounds_of_the_run(scenario, run, seen, monkeypatch):
-    monkeypatch.setattr(candidates, "ReleasePosteriors", Given)
-    monkeypatch.setattr(candidates, "fresh_address", lambda n: Address.of(scenario.key, 0))
-    declared = SimpleNamespace(schema=SimpleNamespace(outcome="x", neighbours="add_remove"))
-    study = candidates.StudySetup(
-        Path("study.yaml"), scenario.family, scenario.priors, Path(), None, None, Expanded(dict(scenario.synthesizers))
-    )
-    made = candidates.fit(declared, study, run.data.records(0), Path(), list(scenario.synthesizers), SETTINGS)
-    expected = results_of_run(run)
-    assert_same(
-        {id: (candidate.weights, candidate.by_record) for id, candidate in made.items()},
-        {id: arrays[:2] for id, arrays in expected.items()},
-    )
-    for id, candidate in made.items():
-        assert candidate.epsilon == 2 * expected[id][1].max()
-    same_contexts(seen[0], seen[-1])
-    assert [name for name, _ in seen[-1].parents[0].children] == ["reweighted", "watching"]
 
 
 def test_a_chain_has_parents_and_owners_of_fits_before_those_that_need_them(scenario):

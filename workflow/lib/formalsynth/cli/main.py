@@ -81,18 +81,17 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     inspect = _add(commands, "inspect", "create a study folder for a CSV file, with placeholders for the declarations", _inspect)
     inspect.add_argument("csv", type=Path, help="the file")
-    inspect.add_argument("--outcome", required=True, help="the confidential column, which will be synthesized")
+    inspect.add_argument("--outcome", required=True, help="the main column, whose mean and quantiles are reported")
     inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")
     inspect.add_argument("--metadata", type=Path, help="SmartNoise metadata (YAML) or CSVW-EO (JSON) that describe the file")
     _of_study(_add(commands, "check", "check the file against its schema", _check))
-    _of_study(_add(commands, "plan", "try the candidates on simulated rows, without opening the file", _plan))
-    _of_study(_add(commands, "compare", "try the candidates on the file, and write the internal report (CONFIDENTIAL)", _compare))
+    _of_study(_add(commands, "plan", "simulate releases of made-up rows, without opening the file", _plan))
+    _of_study(_add(commands, "compare", "try noisy tables on the file, and write the internal report (CONFIDENTIAL)", _compare))
     release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
     release.add_argument("--to", type=Path, help="folder of the release (default: release/<study>)")
     verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
     verify.add_argument("release", type=Path, help="folder of the release")
     verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
-    verify.add_argument("--run-code", action="store_true", help="run the code of the release, after you have read it")
     verify.add_argument("--record", type=Path, help="file for a record of the verification in JSON, whatever its result")
     budget = _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
     budget.add_argument("--head", help="saved head of the ledger, to check that no entry up to it was changed")
@@ -191,7 +190,7 @@ def _print_if_open(*lines: object) -> None:
 def _verify(options: argparse.Namespace) -> int:
     from formalsynth.custodian.verify import verify
 
-    _print(*verify(options.release, options.study, options.record, options.run_code))
+    _print(*verify(options.release, options.study, options.record))
     return 0
 
 

@@ -1,1 +1,1 @@
-"""Steps from a confidential file to a release: declarations, checks, candidates, internal report, budget and release."""
+"""Steps from a confidential file to a release: declarations, checks, plan, internal report, budget and release."""

@@ -67,11 +67,9 @@ from formalsynth.settings.yaml_file import LONGEST, check_size, load_yaml
 
 CONFIDENTIAL, UNFINISHED = "confidential", "unfinished"
 """Folder of a study's confidential files, and the folder in it with the crossing of a release that is not published yet."""
-COUNTS = "noisy-counts-{}.yaml"
-"""File with noisy counts while a family is fitted to them, and after a failed fit, by its sha256."""
 FILE = f"{CONFIDENTIAL}/budget.jsonl"
 LOCK = ".ledger.lock"
-PAID = (COUNTS.format("*"), UNFINISHED, LOCK)
+PAID = (UNFINISHED, LOCK)
 """Output next to the ledger whose epsilon is spent but which is not published yet, and the ledger's lock file."""
 TINY = 1e-9
 LONGEST_REASON = 1000
@@ -258,15 +256,15 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
         _write(folder, together, added(lines, BudgetEntry(date=today(), budget=budget, reason=reason)))
 
 
-def record_comparison(folder: Path, candidates: Sequence[str], content: Content | None = None) -> None:
+def record_comparison(folder: Path, compared: Sequence[str], content: Content | None = None) -> None:
     """Add an entry for a comparison before anyone can read its report."""
     with _alone(folder) as together:
         book = _book(folder, together, content)
         _check_listed(together, book)
-        compared: list[Entry] = [ComparisonEntry(date=today(), compared=tuple(candidates))]
+        entries: list[Entry] = [ComparisonEntry(date=today(), compared=tuple(compared))]
         if not {*_budgets(entries_of(book.lines))[-1:]} <= {*book.budgets}:  # the ledger belonged to other rows
-            compared.insert(0, BudgetEntry(date=today(), budget=min(book.budgets), reason=OF_OTHERS))
-        _add(folder, together, book, *compared)
+            entries.insert(0, BudgetEntry(date=today(), budget=min(book.budgets), reason=OF_OTHERS))
+        _add(folder, together, book, *entries)
 
 
 def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
@@ -590,7 +588,7 @@ def purge(folder: Path) -> list[str]:
         raise DataError(f"{kept.parent}: is a link; nothing was deleted: delete what it points to yourself, or remove the link")
     with only_release(folder):
         inside = sorted(kept.parent.iterdir()) if kept.parent.is_dir() else []
-        gone = [path for path in inside if path != kept and not any(path.match(name) for name in PAID)]
+        gone = [path for path in inside if path != kept and path.name not in PAID]
         if others := _not_of_purge(folder, gone):
             raise DataError(f"{others[0]}: would be deleted, and is no output of this study; nothing was deleted: move it away")
         for path in gone:
@@ -599,7 +597,7 @@ def purge(folder: Path) -> list[str]:
     return [
         f"Deleted: {names}.",
         f"Kept: {kept.name}, which records what was spent and compared. The file itself, results of runs and releases are where "
-        "they were, and so are noisy counts and crossings whose epsilon is spent. Deleting does not overwrite the disk.",
+        "they were, and so are crossings whose epsilon is spent. Deleting does not overwrite the disk.",
     ]
 
 

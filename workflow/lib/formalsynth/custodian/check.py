@@ -7,9 +7,9 @@ import re
 from formalsynth.core.text import DataError
 from formalsynth.custodian import tables_check
 from formalsynth.custodian.budget import overlapping
+from formalsynth.custodian.declarations import checked_declarations
 from formalsynth.custodian.rows import CheckResult, check_file
 from formalsynth.custodian.schema import RELEASE, Declared, read_release
-from formalsynth.custodian.sources import source
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.settings.messages import ConfigError
 
@@ -53,7 +53,7 @@ def release_problems(declared: Declared) -> list[str]:
     if not (declared.folder / RELEASE).exists():
         return [f"{declared.folder / RELEASE}: is missing"]
     try:
-        source(declared, read_release(declared.folder))
+        checked_declarations(declared, read_release(declared.folder))
     except (ConfigError, DataError) as error:
         return str(error).splitlines()
     return []

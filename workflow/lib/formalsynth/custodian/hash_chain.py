@@ -71,12 +71,12 @@ class OutcomeEntry(Model):
 
 
 class ComparisonEntry(Model):
-    """Entry for a comparison of candidates on the file, which uses the data but spends no epsilon."""
+    """Entry for a comparison with the file, which uses the data but spends no epsilon."""
 
     kind: Literal["comparison"] = "comparison"
     date: str
     compared: tuple[str, ...]
-    """Ids of the candidates."""
+    """Names of what was compared."""
 
 
 Entry = OpenedEntry | BudgetEntry | LedgerEntry | OutcomeEntry | ComparisonEntry

@@ -12,9 +12,8 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text, with_points
 from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.rows import DOUBT, NUMBER, PARTED, SURVEY_WEIGHT, far_above, is_unique_number, is_weight
-from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
-from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
-from formalsynth.custodian.workflow import CODE, TEXT
+from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA
+from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.settings.yaml_file import yaml_text
 
@@ -53,7 +52,7 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
 
     Args:
         csv: the file.
-        outcome: the column that is confidential and will be made synthetic.
+        outcome: the main column.
         folder: folder of the study; it must not contain a schema.
         known: metadata of the file.
 
@@ -77,13 +76,11 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
     known = known or FileMetadata()
     columns = [_column(guess, outcome, known.columns.get(guess.name, {})) for guess in guesses]
     write_private(folder / SCHEMA, schema_text(_relative(csv, folder), written, missing, outcome, columns, known))
-    write_private(folder / STUDY, study_text(folder.resolve().name))
-    write_private(folder / CODE, TEXT)
     write_private(folder / RELEASE, release_text())
     write_private(folder / QUESTIONS, _questions(csv, table, guesses))
     open_keys = (folder / SCHEMA).read_text(encoding="utf-8").count(DECLARE) - 1
     return [
-        f"Written: {folder}, which only you can read: {SCHEMA}, {STUDY}, {CODE}, {RELEASE} and {QUESTIONS}.",
+        f"Written: {folder}, which only you can read: {SCHEMA}, {RELEASE} and {QUESTIONS}.",
         f"Next: read {folder / QUESTIONS} (CONFIDENTIAL), fill in the {open_keys} values marked {DECLARE} in {SCHEMA}, then run "
         f"formalsynth check {folder}",
     ]

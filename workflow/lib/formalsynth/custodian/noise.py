@@ -6,12 +6,6 @@ Counts and noise are whole numbers, so no bits of a floating point number reveal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-
-import numpy as np
-
-from formalsynth.core.arrays import Array
-from formalsynth.core.private import PrivateFit
 
 FINER = 1 + 1e-9
 """Factor that makes the scale slightly larger, so rounding never makes epsilon larger."""
@@ -41,26 +35,3 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
     if not mechanism.map(int(sensitivity)) <= epsilon:  # type: ignore[no-untyped-call]
         raise RuntimeError(f"the noise would not give epsilon = {epsilon:g}")
     return [int(count) for count in mechanism([int(count) for count in counts])]
-
-
-def with_safe_noise(fit: PrivateFit) -> PrivateFit:
-    """Replace the noise of private tables: a mechanism's own noise consists of floating point numbers.
-
-    Raises:
-        RuntimeError: OpenDP's own accounting finds a larger epsilon.
-    """
-    public = fit.public  # an added or removed record changes one count of each table
-    noisy = noisy_counts([int(number) for number in fit.counts.counts], public.epsilon, len(public.noisy))
-    return replace(fit, public=replace(public, noisy=public.noisy.with_counts(np.array(noisy, dtype=float))))
-
-
-def shares(noisy: Sequence[int], threshold: float = 0.0) -> Array:
-    """Convert noisy counts to probabilities: those below a threshold count as 0; uniform if all do.
-
-    A threshold that would remove more than half of the noisy total is not applied: hardly anything but noise would be left.
-    """
-    counts = np.asarray(noisy, dtype=float)
-    kept = np.where(counts >= threshold, np.maximum(counts, 0), 0)
-    if 2 * kept.sum() < counts.sum():
-        kept = np.maximum(counts, 0)
-    return kept / kept.sum() if kept.sum() > 0 else np.full(len(kept), 1 / len(kept))

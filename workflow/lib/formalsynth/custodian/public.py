@@ -10,31 +10,21 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formalsynth import __version__
-from formalsynth.core.family import FAMILIES, Predictor, program, program_name
 from formalsynth.core.progress import show_progress, tell
-from formalsynth.core.registry import PACKAGE, REPOSITORY, load
+from formalsynth.core.registry import PACKAGE
 from formalsynth.core.text import DataError, Sentence
-from formalsynth.custodian.crossing import AS_IS, CROSSING, REHEARSED, Crossing, Declarations, names, read_crossing
+from formalsynth.custodian.crossing import CROSSING, FILES, read_crossing
 from formalsynth.custodian.expected_parts import check_parts
 from formalsynth.custodian.intervals import TASK
-from formalsynth.custodian.release_folder import seal, unique_rows, write
+from formalsynth.custodian.release_folder import seal, write
 from formalsynth.custodian.sandbox import confine, modules
-from formalsynth.custodian.synthetic_sets import MadeUpOutcomes
-from formalsynth.plan.model import find_all
-from formalsynth.stan.compile import CmdStanError, build
-from formalsynth.stan.generate import generate
-from formalsynth.stan.install import ensure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
 """Libraries that affect the bytes of a release, including the one that draws the noise."""
@@ -75,12 +65,11 @@ def compute_release(crossing: Path, to: Path) -> None:
         DataError: the crossing is damaged, or the process failed.
     """
     with tempfile.TemporaryDirectory(prefix="formalsynth-public-") as scratch:
-        tools = _compile(crossing, Path(scratch))
         environment = dict.fromkeys(THREADS, "1") | arithmetic() | {
             "PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "MPLCONFIGDIR": scratch,
             "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0",
         }  # fmt: skip
-        command = [sys.executable, "-I", "-c", START, str(crossing.resolve()), str(to.resolve()), *tools, str(PACKAGE.parent)]
+        command = [sys.executable, "-I", "-c", START, str(crossing.resolve()), str(to.resolve()), str(PACKAGE.parent)]
         none, pipe = subprocess.DEVNULL, subprocess.PIPE
         with subprocess.Popen(command, env=environment, cwd=scratch, stdin=none, stdout=none, stderr=pipe, text=True) as ran:
             try:
@@ -103,32 +92,13 @@ def _last_line(lines: Iterable[str]) -> str:
     return last or "the public side ended without a message"
 
 
-def _compile(crossing: Path, to: Path) -> list[str]:
-    """Compile a crossing's Stan program, which is public; compilers read many system files, so the process is not confined yet.
-
-    Returns:
-        Folders with libraries that the program needs.
-
-    Raises:
-        DataError: there is no CmdStan, or the program does not compile.
-    """
-    for path in sorted(crossing.glob("*.stan")):
-        try:
-            cmdstan = ensure(REPOSITORY / ".cmdstan")
-            build(path, to / path.stem, cmdstan)
-        except (CmdStanError, RuntimeError) as error:
-            raise DataError(str(error)) from error
-        return [str(cmdstan.resolve())]
-    return []
-
-
-def main(crossing: str, to: str, *tools: str) -> int:
+def main(crossing: str, to: str) -> int:
     """Fill a folder from the crossing in another folder; apart from software, the process can open nothing else."""
     os.umask(0o077)
     _end_with_parent()
     show_progress()
     try:
-        write_release(Path(crossing), Path(to), [Path(tool) for tool in tools])
+        write_release(Path(crossing), Path(to))
     except Exception as error:
         text = str(error) if isinstance(error, Sentence) else f"the public side: {type(error).__name__}: {error}"
         print(" ".join(text.split()), file=sys.stderr)
@@ -142,18 +112,13 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def write_release(folder: Path, to: Path, tools: Sequence[Path]) -> None:
-    """Confine this process to a crossing, and write the release.
-
-    Args:
-        folder: folder with the crossing.
-        to: the folder to fill.
-        tools: folders with further software.
+def write_release(folder: Path, to: Path) -> None:
+    """Confine this process to the folder with a crossing and the one to fill, and write the release.
 
     Raises:
         DataError: the crossing is damaged.
     """
-    confine([folder, *tools, *modules()], [to, Path(tempfile.gettempdir())])
+    confine([folder, *modules()], [to, Path(tempfile.gettempdir())])
     fill(folder, to)
 
 
@@ -167,48 +132,7 @@ def fill(folder: Path, to: Path) -> None:
     check_parts(crossing, declarations)
     if set(crossing.software) != set(software()):
         raise DataError(f"{CROSSING}: software: names {', '.join(crossing.software)}; allowed: {', '.join(software())}")
-    write(to, crossing, declarations, _predictor(folder, declarations), as_is(folder, crossing, declarations))
-    for name in names(crossing):
+    write(to, crossing, declarations)
+    for name in FILES:
         shutil.copyfile(folder / name, to / name)
     seal(to)
-
-
-def _predictor(folder: Path, declarations: Declarations) -> Predictor | None:
-    """Return the family of the posterior draws, from the user's own code if they wrote it; None for tables alone."""
-    if declarations.family == REHEARSED:
-        return MadeUpOutcomes(declarations.schema_.target)
-    if declarations.family is None:
-        return None
-    find_all()
-    own = declarations.own
-    if own is None:
-        return FAMILIES[declarations.family]
-    path = (folder / own.file).resolve()
-    load([str(path)])
-    if path.suffix == ".py":
-        return FAMILIES[declarations.family]
-    family = FAMILIES[program_name(path)]
-    compiled = program(family)
-    assert compiled is not None
-    compiled.bind(functools.partial(generate, Path(tempfile.gettempdir()) / path.stem), own.data)
-    return family
-
-
-def as_is(folder: Path, crossing: Crossing, declarations: Declarations) -> pd.DataFrame | None:
-    """Return the columns that are released as they are; None if there are none.
-
-    Raises:
-        DataError: they do not match their description in the crossing.
-    """
-    import pandas as pd
-
-    if crossing.unchanged is None:
-        return None
-    columns = declarations.schema_.columns
-    frame = pd.read_csv(folder / AS_IS, dtype=str, keep_default_na=False, encoding="utf-8")
-    if list(frame) != list(crossing.unchanged.columns) or len(frame) != crossing.unchanged.rows:
-        raise DataError(f"{folder / CROSSING}: unchanged: {AS_IS} has different columns or a different number of rows")
-    if unique_rows(frame) != crossing.unchanged.unique:
-        raise DataError(f"{folder / CROSSING}: unchanged: unique: is not the number of rows of {AS_IS} that no other row equals")
-    numbers = {name: float for name in frame if columns[str(name)].type != "category"}
-    return frame.astype(numbers)

@@ -1,4 +1,4 @@
-"""Records with a design, computed only from typed rows and declarations."""
+"""Values of columns on their declared scales, and made-up rows: all from declarations."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers, Records
-from formalsynth.custodian.rows import clipped, outcomes_of
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.custodian.rows import clipped
 from formalsynth.custodian.schema import Column, PublicSchema, Schema
 
 if TYPE_CHECKING:
@@ -16,37 +16,6 @@ if TYPE_CHECKING:
 
 MADE_UP_ZEROS, MADE_UP_MISSING = 0.1, 0.05
 """Shares of 0 and of missing values in made-up columns for which these are declared."""
-
-
-def records_of(schema: Schema, table: pd.DataFrame) -> Records:
-    """Return the outcomes and predictors of some rows."""
-    return Records(outcomes_of(schema, table), design_of(schema, table))
-
-
-def design_of(schema: PublicSchema, table: pd.DataFrame) -> Array:
-    """Build the design (n, p): a constant, a column for each category except the first, numbers on the scale of their bounds.
-
-    Nothing is centred or scaled by the data: a row's part of the design depends only on that row and on the schema.
-    """
-    columns = [np.ones(len(table))]
-    for name, column in schema.predictors.items():
-        columns += _coded(column, table[name])
-    return np.column_stack(columns)
-
-
-def names_of(schema: PublicSchema) -> list[str]:
-    """List the names of the columns of the design."""
-    names = ["constant"]
-    for name, column in schema.predictors.items():
-        names += [f"{name}: {category}" for category in (column.categories or [])[1:]] if column.type == "category" else [name]
-    return names
-
-
-def _coded(column: Column, values: pd.Series) -> list[Array]:
-    if column.type == "category":
-        return [np.asarray(values == category, dtype=float) for category in (column.categories or [])[1:]]
-    low, high = column.ends
-    return [(values.to_numpy(dtype=float) - low) / (high - low)]
 
 
 def to_unit(column: Column, values: Array) -> Array:
@@ -67,11 +36,6 @@ def from_unit(column: Column, shares: Array) -> Array:
         first, last = np.arcsinh(low / column.unit), np.arcsinh(high / column.unit)
         return np.asarray(column.unit * np.sinh(first + (last - first) * shares))
     return low * (high / low) ** shares if column.scale == "log" else low + (high - low) * shares
-
-
-def cells(column: Column, values: Array, bins: int) -> Integers:
-    """Return the index of each number's bin, from 0; bins are equally wide on the declared scale."""
-    return np.clip(to_unit(column, values) * bins, 0, bins - 1).astype(int)
 
 
 def codes(column: Column, values: pd.Series) -> Integers:
@@ -106,10 +70,3 @@ def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
             if column.may_be_missing:
                 columns[name] = np.where(generator.random(n) < MADE_UP_MISSING, np.nan, columns[name])
     return clipped(schema, pd.DataFrame(columns))
-
-
-def finished(schema: PublicSchema, outcomes: Array) -> Array:
-    """Clip synthetic outcomes to the declared bounds and round them as declared, for release; this does not use the data."""
-    low, high = schema.target.ends
-    rounded = np.round(np.clip(outcomes, low, high), schema.target.places)
-    return np.asarray(np.clip(rounded, low, high) + 0.0)  # no -0.0

@@ -8,15 +8,19 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
-from formalsynth.custodian.assemble import crossing_of, fill_folder
+from formalsynth.custodian.assemble import crossing_of
 from formalsynth.custodian.budget import CONFIDENTIAL, today
-from formalsynth.custodian.crossing import AS_IS, MOST_RELEASED, names
+from formalsynth.custodian.crossing import FILES, MOST_RELEASED, Declarations, write_crossing
+from formalsynth.custodian.public import compute_release
+from formalsynth.custodian.records import made_up
 from formalsynth.custodian.release_folder import unpublished_folder
 from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.schema import RELEASE, Declared
-from formalsynth.custodian.sources import Source
+from formalsynth.custodian.tables import measured
 from formalsynth.runtime.private import private_folder
 from formalsynth.runtime.scratch import scratch_folder
 
@@ -34,41 +38,38 @@ SPARE = 1.5
 """Factor by which a row of a release may be longer than one of its rehearsal."""
 
 
-def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
+def rehearse(declared: Declared, public: Declarations, to: Path, rows: int) -> None:
     """Make a release from made-up rows, and remove it.
 
-    A failure here does not depend on the data: contradictory declarations, the user's own code that cannot be used, a missing
-    library, or a full disk.
+    A failure here does not depend on the data: contradictory declarations, a missing library, or a full disk.
 
     Args:
         declared: the study.
-        source: source of the numbers of the release.
+        public: declarations that are published.
         to: folder of the release.
         rows: number of rows in each set of the release.
 
     Raises:
         DataError: something has to be corrected first, or there is not enough space.
     """
-    sets = source.declarations.release.sets
+    config = public.release
+    sets = config.sets
     if rows * sets > MOST_RELEASED:
         raise DataError(
             f"{declared.folder / RELEASE}: {rows} rows in each of {sets} sets; allowed: at most {MOST_RELEASED} together"
         )
     tell("Rehearsing the release with made-up rows")
     schema = declared.schema.model_copy(update={"rows": min(rows, REHEARSED), "columns": declared.schema.released})
-    small, config = replace(declared, schema=schema), source.declarations.release
     analyses = config.analyses.model_copy(update={"replicates": REPLICATES})
     config = config.model_copy(update={"rows": schema.rows, "analyses": analyses})
-    numbers, public = source.rehearsed(schema, config)
     public = public.model_copy(update={"schema_": schema.public, "release": config})
-    own = source.own if public.own else None
-    with unpublished_folder(to) as folder:
-        crossing = crossing_of(small, public, numbers, today(), "none", own=own)
-        fill_folder(crossing, public, numbers, own, folder)
+    tables = measured(schema, made_up(schema, np.random.default_rng()), config.ceiling)
+    crossing = crossing_of(replace(declared, schema=schema), public, schema.rows, tables, today())
+    with unpublished_folder(to) as folder, scratch_folder(folder.parent, "crossing") as place:
+        write_crossing(place, crossing, public)
+        compute_release(place, folder)
         _check_room(folder, schema.rows, rows)
-        sizes = {name: (folder / name).stat().st_size for name in names(crossing)}
-    unchanged = sizes.pop(AS_IS, 0) / schema.rows * max(rows, schema.rows)  # the rest hardly depends on the rows
-    stored = int(SPARE * unchanged + MORE * sum(sizes.values()))
+        stored = MORE * sum((folder / name).stat().st_size for name in FILES)
     _check_space(private_folder(declared.folder / CONFIDENTIAL), stored + LEDGER_BYTES)
     if together := ledgers_folder():
         _check_space(together, LEDGER_BYTES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from functools import partial
 from pathlib import Path
 
 from formalsynth.core.progress import tell
@@ -11,8 +10,8 @@ from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.assemble import crossing_of, earlier_of
 from formalsynth.custodian.budget import ALONE, CONFIDENTIAL, finish, head, only_release, start, today
-from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.crossing import CROSSING
+from formalsynth.custodian.declarations import checked_declarations, rows_of
 from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.rehearsal import rehearse
 from formalsynth.custodian.release_folder import check_place
@@ -20,16 +19,8 @@ from formalsynth.custodian.rows import usable
 from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.sandbox import holding
 from formalsynth.custodian.schema import Declared, read_release
-from formalsynth.custodian.sources import source
-from formalsynth.custodian.unfinished import (
-    Unfinished,
-    crossing_folder,
-    finish_release,
-    store,
-    store_counts,
-    unfinished,
-    unpublished,
-)
+from formalsynth.custodian.tables import measured
+from formalsynth.custodian.unfinished import Unfinished, crossing_folder, finish_release, store, unfinished
 
 LEAST = 2
 """Minimum number of rows in a synthetic set."""
@@ -58,7 +49,7 @@ def release(declared: Declared, to: Path) -> list[str]:
 
 def _release(declared: Declared, to: Path) -> list[str]:
     config = read_release(declared.folder)
-    chosen = source(declared, config)
+    public = checked_declarations(declared, config)
     _check_confinement(declared)
     if stored := unfinished(declared.folder):
         finished = "An earlier release was finished from its crossing, with the declarations made then; no more was spent."
@@ -66,31 +57,26 @@ def _release(declared: Declared, to: Path) -> list[str]:
     check_place(to)
     if to.resolve().is_relative_to((declared.folder / CONFIDENTIAL).resolve()):
         raise DataError(f"{to}: is in the folder of the study's confidential files; allowed with --to: any other place")
-    public = chosen.declarations
-    file = usable(declared, modelled=not public.noisy)
+    file = usable(declared)
     for warning in file.warnings:
         tell(f"Warning (CONFIDENTIAL): {warning}")
-    chosen.check(file.table)
     if (rows := rows_of(declared.schema, config, len(file.table))) < LEAST:
         raise DataError(f"{declared.csv}: {counted(rows, 'row')} can be used, and this number is published; needed: {LEAST}")
     entry = LedgerEntry(
         date=today(), synthesizer=config.synthesizer, guarantee=public.guarantee, neighbours=declared.schema.neighbours,
         sets=config.sets, epsilon=config.ceiling, outcome="started",
     )  # fmt: skip
-    # own code that breaks its contract, and invalid declarations, stop a release before anything counts as spent
-    with chosen.ready():
-        rehearse(declared, chosen, to, rows)
-        started = start(declared.folder, entry, config.budget, file.content)
-        try:
-            numbers, audit = chosen.crossed(file.table, partial(store_counts, declared.folder, public))
-            earlier = earlier_of(started, public)
-            crossing = crossing_of(declared, public, numbers, entry.date, audit, earlier, chosen.own)
-            stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
-        except BaseException as error:  # any error may have depended on the data
-            _add_notes(error, declared.folder)
-            with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the notes belong to the first error
-                finish(declared.folder, started.place, "stopped")
-            raise
+    rehearse(declared, public, to, rows)  # whatever stops a release without its file stops it before anything counts as spent
+    started = start(declared.folder, entry, config.budget, file.content)
+    try:
+        tables = measured(declared.schema, file.table, config.ceiling)
+        crossing = crossing_of(declared, public, rows, tables, entry.date, earlier_of(started, public))
+        stored = store(declared.folder, started.place, crossing, public)
+    except BaseException as error:  # any error may have depended on the data
+        _add_notes(error, declared.folder)
+        with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the notes belong to the first error
+            finish(declared.folder, started.place, "stopped")
+        raise
     return _finished(stored, to)
 
 
@@ -99,8 +85,6 @@ def _add_notes(error: BaseException, study: Path) -> None:
     if crossing_folder(study).exists():
         error.add_note("The same command finishes the release from its crossing, and spends no more.")
         return
-    for sentence in unpublished(study):
-        error.add_note(sentence)
     error.add_note("The same command would begin another release and spend the same epsilon again.")
 
 

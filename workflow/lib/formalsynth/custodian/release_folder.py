@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations
-from formalsynth.custodian.fitted_intervals import table_intervals
-from formalsynth.custodian.intervals import SETS, Analysed, Way, analysed, largest
+from formalsynth.custodian.intervals import SETS, Way, analysed, largest
 from formalsynth.custodian.model import Model
 from formalsynth.custodian.schema import Column, PublicSchema
-from formalsynth.custodian.synthetic_sets import Crossed, outcomes_of, synthetic_sets, uses_predictors
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.private import private_folder
@@ -81,39 +78,21 @@ def differences(release: Path, again: Path) -> Iterator[str]:
             yield f"{release / name}: does not follow from {CROSSING}"
 
 
-def write(
-    folder: Path, crossing: Crossing, declarations: Declarations, predictor: Predictor | None, as_is: pd.DataFrame | None
-) -> None:
-    """Write the data sets, texts and picture of a release; all of them are functions of the arguments.
-
-    Args:
-        folder: the folder to fill.
-        crossing: the crossing.
-        declarations: public declarations.
-        predictor: family of the posterior draws.
-        as_is: columns that are released as they are.
-    """
-    schema = declarations.schema_
-    crossed = Crossed(crossing.rows, declarations.release.sets, crossing.tables, crossing.draws, as_is)
+def write(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
+    """Write the data sets, texts and picture of a release; all of them are functions of the crossing and the declarations."""
+    schema, release = declarations.schema_, declarations.release
     generator = np.random.default_rng(int(crossing.seed, 16))
-    results: dict[str, Analysed] = {}
-    if declarations.tables:
-        model, uses, release = Model.of(schema, crossing.tables), True, declarations.release
-        frames = [model.rows(crossing.rows, generator) for _ in range(crossed.sets)]
-        rows = round(model.number) if schema.hides_rows else crossing.rows
-        drawn, most = crossing.rows * min(crossed.sets, SETS), largest(model.knots > 0)
-        way = Way(schema, release.analyses, release.ceiling, rows, drawn, model.knots, most)
-        results = analysed(way, model, frames, generator)
-    else:
-        frames = synthetic_sets(schema, crossed, predictor, generator)
-        uses = uses_predictors(schema, outcomes_of(schema, crossed, predictor))
-    table = table_intervals(crossing, declarations, predictor) if declarations.fitted and predictor is not None else None
-    facts = ReleaseFacts(crossing, declarations, uses, results, table)
+    model = Model.of(schema, crossing.tables)
+    frames = [model.rows(crossing.rows, generator) for _ in range(release.sets)]
+    rows = round(model.number) if schema.hides_rows else crossing.rows
+    drawn, most = crossing.rows * min(release.sets, SETS), largest(model.knots > 0)
+    way = Way(schema, release.analyses, release.ceiling, rows, drawn, model.knots, most)
+    facts = ReleaseFacts(crossing, declarations, analysed(way, model, frames, generator))
     for name, frame in zip(facts.files, frames, strict=True):
         (folder / name).write_text(formatted(schema, frame), encoding="utf-8")
     for name, text in texts_of(facts).items():
         (folder / name).write_text(text, encoding="utf-8")
-    if declarations.release.figure:
+    if release.figure:
         outcomes = [frame[schema.outcome].dropna().to_numpy(dtype=float) for frame in frames]
         draw_outcomes(folder / PICTURE, schema.outcome, outcomes)
 
@@ -130,11 +109,6 @@ def formatted(schema: PublicSchema, frame: pd.DataFrame) -> str:
 
     columns = {name: _formatted(schema.columns[name], frame[name]) for name in map(str, frame)}
     return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
-
-
-def unique_rows(frame: pd.DataFrame) -> int:
-    """Count the rows that are not equal to any other row."""
-    return int((~frame.duplicated(keep=False)).sum())
 
 
 def _formatted(column: Column, values: pd.Series) -> pd.Series:

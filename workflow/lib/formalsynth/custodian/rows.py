@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     import pandera.pandas as pa
 
 LEAST_ROWS = 20
-"""Minimum number of records for a useful synthesis."""
+"""Minimum number of rows for a useful release."""
 MANY_ROWS = 500_000
 MANY_PAIRS = 100
 """Number of pairs above which a warning asks to declare those that are needed."""
@@ -38,7 +36,7 @@ IDENTIFYING = 0.2
 WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)|wgt$", re.IGNORECASE)
 """Pattern of the names of survey weights."""
 SURVEY_WEIGHT = (
-    "looks like a survey weight. No model here uses weights: the file is synthesized, not its population. Keep the "
+    "looks like a survey weight. A release does not use weights: the file is synthesized, not its population. Keep the "
     "column only if analysts need it."
 )
 MISSING = "with a value"
@@ -113,42 +111,22 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     used = used_rows(schema, text)
     table, warnings = clipped(schema, used).reset_index(drop=True), tuple(_in_several_rows(schema, text))
     if warn:
-        identified = _identified(schema, text, used.index)
-        warnings = (*_warnings(schema, table), *_clipped(schema, used), *_rounded(schema, used), *identified, *warnings)
+        warnings = (*_warnings(schema, table), *_clipped(schema, used), *_rounded(schema, used), *warnings)
     return CheckResult(violations, cases, warnings, table, content)
 
 
-def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> UsableFile:
+def usable(declared: Declared) -> UsableFile:
     """Read the rows of a valid file, with their types.
-
-    Args:
-        declared: declarations of the file.
-        modelled: True if a model is fitted to the rows, which needs a minimum number of them; noisy counts do not.
-        warn: True to include all warnings about its rows, not only those on persons in several rows.
 
     Raises:
         DataError: a line for each rule that some of its rows break.
     """
-    checked = check_file(declared, warn)
+    checked = check_file(declared, warn=False)
     if checked.table is None:
         lines = ["CONFIDENTIAL: the counts below come from the data."]
         lines += [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
         raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check lists these rows."]))
-    if modelled:
-        check_rows(declared.schema, checked.table)
     return UsableFile(checked.table, checked.content, checked.warnings)
-
-
-def check_rows(schema: Schema, table: pd.DataFrame) -> None:
-    """Check that something can be learned from some rows.
-
-    Raises:
-        DataError: there are too few rows, or all have the same outcome.
-    """
-    if len(table) < LEAST_ROWS:
-        raise DataError(f"{schema.file}: fewer rows can be used than the {LEAST_ROWS} that a model needs")
-    if table[schema.outcome].nunique() == 1:
-        raise DataError(f"{schema.outcome}: has the same value in every row; there is nothing to synthesize")
 
 
 def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
@@ -299,8 +277,6 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
     if dropped:
         are = "is" if dropped == 1 else "are"
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
-    if len(table) > MANY_ROWS:
-        yield f"{len(table)} rows take a model a long time (formalsynth plan estimates it), but not noisy tables."
     pairs = math.comb(len(schema.released), 2)
     if schema.pairs is None and pairs > MANY_PAIRS:
         yield (
@@ -313,7 +289,7 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
             f"know who has none, also declare pairs with {name}{KIND}."
         )
     if len(table) < LEAST_ROWS:
-        yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables preserve hardly anything of so few."
+        yield f"{counted(len(table), 'row')} can be used; a release preserves hardly anything of so few."
     if len(table):
         yield from _outcome_warnings(schema, table[schema.outcome])
         for name, column in schema.predictors.items():
@@ -350,7 +326,7 @@ def _clipped(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
 def _rounded(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
     """Warn about numbers with more decimal places than a release states."""
     for name, column in schema.released.items():
-        if column.type != "number" or column.release == "as_is":
+        if column.type != "number":
             continue
         values = used[name].dropna()
         if finer := int((values.round(column.places) != values).sum()):
@@ -361,52 +337,25 @@ def _rounded(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
             )
 
 
-def _identified(schema: Schema, text: pd.DataFrame, kept: pd.Index) -> Iterator[str]:
-    """Warn about rows that are identified by columns released as they are, or by not being among those that are kept."""
-    names = [name for name, column in schema.columns.items() if column.release == "as_is"]
-    used = text.index.isin(kept)
-    if not names or not used.any():
-        return
-    combination = text.groupby(names, dropna=False, sort=False).ngroup()
-    rows = combination[used].value_counts()
-    unique = int((rows == 1).sum())
-    if unique:
-        have = "have" if unique != 1 else "has"
-        yield (
-            f"The columns released as_is ({', '.join(names)}) have {counted(len(rows), 'combination')} of values; {unique} of "
-            f"{int(used.sum())} rows ({unique / used.sum():.0%}) {have} one that no other row has: they identify "
-            f"{'these rows' if unique != 1 else 'this row'}."
-        )
-    absent = int((~combination[~used].isin(rows.index)).sum())
-    if not used.all():
-        yield (
-            f"A missing value or an outcome of 0 is not protected in rows that are left out: of {int((~used).sum())}, {absent} "
-            "have a combination that is then absent from the release, which shows whose they are."
-        )
-
-
 def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
     name, (low, high) = schema.outcome, schema.target.ends
     if not outcome.count():
         yield f"{name}: no row has a value."
         return
     if outcome.nunique() == 1:
-        yield f"{name}: has the same value in every row; no model can be fitted to it."
+        yield f"{name}: has the same value in every row; nothing can be learned from it."
     if 1 < outcome.nunique() < FEW_VALUES:
-        yield f"{name}: has only {outcome.nunique()} different values; the models here are for numbers with many."
+        yield f"{name}: has only {outcome.nunique()} different values; quantiles and regressions need a number with many."
     at_ends = int(outcome.isin([low, high]).sum())
     if at_ends:
         are = "values are at the declared bounds or were" if at_ends != 1 else "value is at a declared bound or was"
         yield f"{name}: {at_ends} {are} clipped to {'them' if at_ends != 1 else 'it'}."
     far = far_above(outcome)
     if far:
-        yield (
-            f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest. They are at the highest risk, unless the "
-            "guarantee holds for every file."
-        )
+        yield f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; noise hides so few."
     heap = float(outcome.value_counts(normalize=True).iloc[0])
     if heap > HEAPED:
-        yield f"{name}: one value has a share of {heap:.0%}; a smooth model spreads it over nearby values."
+        yield f"{name}: one value has a share of {heap:.0%}; unless it has a bin of its own, it is spread over nearby values."
 
 
 def far_above(values: pd.Series) -> int:
@@ -421,22 +370,15 @@ def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterato
         for category in column.categories or []:
             number = int(counts.get(category, 0))
             if number == 0:
-                yield f"{name}: no row has the category {category}. Noisy tables can contain it; a model cannot learn it."
+                yield f"{name}: no row has the category {category}. A release can contain it."
             elif number < FEW_IN_CATEGORY:
                 yield (
-                    f"{name}: the category {category} is rare: expect poor utility, and high risks where no guarantee holds for "
-                    "every file. Merging it for this reason is a choice based on the file."
+                    f"{name}: the category {category} is rare: expect poor utility. Merging it for this reason is a choice based "
+                    "on the file."
                 )
     elif counts.size == 1:
-        yield f"{name}: has the same value in every row; suppress it, no model can use it."
+        yield f"{name}: has the same value in every row; suppress it, nothing can be learned from it."
     elif is_unique_number(values):
         yield f"{name}: has a different whole number in every row; is it an identifier? Then suppress it."
     elif is_weight(name, values):
         yield f"{name}: {SURVEY_WEIGHT}"
-    if column.release == "as_is" and counts.size > 0.9 * len(values) and len(values) > LEAST_ROWS:
-        yield f"{name}: nearly every row has a unique value; released as it is, it identifies everyone in the file."
-
-
-def outcomes_of(schema: Schema, table: pd.DataFrame) -> np.ndarray:
-    """Return the confidential outcomes (n,)."""
-    return table[schema.outcome].to_numpy(dtype=float)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
@@ -20,16 +20,17 @@ from formalsynth.settings.yaml_file import load_yaml
 
 DECLARE = "DECLARE"
 """Mark of a value that the author still has to declare."""
-SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
+SCHEMA, RELEASE = "schema.yaml", "release.yaml"
 """Files in the folder of a study."""
 KIND = " kind"
 """Suffix that turns a column's name into the name of its kind of value: missing, below 0, 0 or above 0."""
 TABLES = "tables"
-"""Synthesizer of a release in which all columns come from noisy tables; no study.yaml is needed for it."""
-FITTED = "noisy_tables"
-"""Mechanism that fits a family to noisy tables; a release draws their noise, and posterior draws add nothing to epsilon."""
-SETS = 5
-"""Default number of synthetic sets in a draft."""
+"""Synthesizer of a release: all columns come from noisy tables."""
+GONE = (
+    "a release has no other synthesizers and no columns as they are in the file: research on your own file is a scenario of the "
+    "workflow, see docs/OWN_STUDY.md"
+)
+"""Sentence for declarations of earlier versions."""
 
 
 JOINERS = "\u200c\u200d"
@@ -52,7 +53,31 @@ def _printable(text: str) -> str:
 Text = Annotated[str, AfterValidator(_printable)]
 Name = Annotated[str, Field(min_length=1), AfterValidator(_printable)]
 Categories = Annotated[list[Text], Field(min_length=2), AfterValidator(each_once)]
-Treatment = Literal["as_is", "suppressed", "synthesized"]
+
+
+def _treatment(text: object) -> object:
+    """Explain to whoever declared a column ``as_is`` in an earlier version that this is no longer possible.
+
+    Raises:
+        ValueError: the column would be released as it is.
+    """
+    if text == "as_is":
+        raise ValueError(f"Input should be 'suppressed' or 'synthesized': {GONE}")
+    return text
+
+
+def _tables(text: object) -> object:
+    """Explain to whoever named a synthesizer of an earlier version that it is no longer possible.
+
+    Raises:
+        ValueError: it is not that of noisy tables.
+    """
+    if isinstance(text, str) and text != TABLES:
+        raise ValueError(f"Input should be {TABLES!r}: {GONE}")
+    return text
+
+
+Treatment = Annotated[Literal["suppressed", "synthesized"], BeforeValidator(_treatment)]
 Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy", "Finance"]
 """Sectors in OpenDP's registry of deployments."""
 
@@ -95,18 +120,14 @@ class Column(Model):
     unit: Annotated[float, Field(ge=1e-9, le=LARGEST)] | None = Field(
         None, description="Amount around 0 within which signed_log is linear."
     )
-    bins: int = Field(10, ge=1, le=1000, description="Number of bins, if a column of numbers is synthesized.")
-    own_zero: bool = Field(False, description="0 has a bin of its own in noisy tables.")
-    may_be_missing: bool = Field(
-        False, description="Values may be missing, in synthetic data too; only possible where all columns come from noisy tables."
-    )
+    bins: int = Field(10, ge=1, le=1000, description="Number of bins of a column of numbers.")
+    own_zero: bool = Field(False, description="0 has a bin of its own.")
+    may_be_missing: bool = Field(False, description="Values may be missing, in synthetic data too.")
     weight: Annotated[float, Field(ge=0.01, le=100)] = Field(
-        1.0, description="Weight of its margin when the budget is divided among columns, if all come from noisy tables."
+        1.0, description="Weight of its margin when the budget is divided among columns."
     )
     release: Treatment | None = Field(
-        None,
-        description="Treatment of a predictor: as_is releases it unchanged, outside the guarantee; suppressed leaves it out; "
-        "synthesized draws it from a noisy table.",
+        None, description="Treatment of another column than the outcome: synthesized, or suppressed, which leaves it out."
     )
 
     @model_validator(mode="after")
@@ -160,11 +181,6 @@ class Column(Model):
         """Name of the kind of a column's values, where there are several: missing, below 0, 0 or above 0."""
         return [name + KIND] if self.own_zero or self.may_be_missing else []
 
-    @property
-    def width(self) -> int:
-        """Number of the column's categories, or of its bins in a noisy table."""
-        return len(self.categories or []) if self.type == "category" else self.bins
-
 
 def _short(number: float) -> float:
     """Refuse a number that the texts of a release would round.
@@ -200,7 +216,7 @@ class PublicSchema(Model):
     outside_bounds: Literal["clip", "refuse"] = Field(description="Treatment of numbers outside the declared bounds.")
     missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
     zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
-    outcome: Name = Field(description="The confidential column to be synthesized.")
+    outcome: Name = Field(description="The main column, whose mean and quantiles are reported.")
     pairs: list[tuple[Name, Name]] | None = Field(
         None, description="Pairs of columns whose association noisy tables keep; by default all. Fewer pairs are more precise."
     )
@@ -238,11 +254,6 @@ class PublicSchema(Model):
                     f"columns.{name}.may_be_missing needs missing: refuse, which applies to the other columns: rows with a "
                     f"missing {name} stay"
                 )
-            if column.release == "as_is" and self.neighbours == "add_remove":
-                raise ValueError(
-                    f"neighbours cannot be add_remove where columns.{name}.release is as_is, since the released column shows who "
-                    "is in the file: choose replace, or suppress or synthesize the column"
-                )
         return self
 
     @model_validator(mode="after")
@@ -270,21 +281,13 @@ class PublicSchema(Model):
         return " or ".join(cause for cause, treatment in causes.items() if treatment == "drop_rows")
 
     @property
-    def shown(self) -> str:
-        """Reasons for leaving out rows, if this is visible: columns that are released as they are lack the values of these rows.
-
-        Neighbours do not differ in these properties: the guarantee cannot cover a property that the release shows.
-        """
-        return self.dropped if any(column.release == "as_is" for column in self.columns.values()) else ""
-
-    @property
     def hides_rows(self) -> bool:
         """True if the number of rows that can be used is confidential.
 
         It is confidential if presence is protected, or if rows with a missing value or an outcome of 0 are left out: replacing a
-        value can add or remove such a row. But columns that are released as they are show which rows are left out.
+        value can add or remove such a row.
         """
-        return self.neighbours == "add_remove" or (bool(self.dropped) and not self.shown)
+        return self.neighbours == "add_remove" or bool(self.dropped)
 
     @property
     def target(self) -> Column:
@@ -295,11 +298,6 @@ class PublicSchema(Model):
     def predictors(self) -> dict[str, Column]:
         """Columns of a release other than the outcome."""
         return {name: column for name, column in self.columns.items() if column.release not in (None, "suppressed")}
-
-    @property
-    def synthesized(self) -> dict[str, Column]:
-        """Predictors that are drawn from a noisy table."""
-        return {name: column for name, column in self.columns.items() if column.release == "synthesized"}
 
     @property
     def released(self) -> dict[str, Column]:
@@ -435,7 +433,7 @@ class Share(Model):
 
 
 class Analyses(Model):
-    """Analyses that the internal report compares, and for which noisy tables give intervals."""
+    """Analyses that the internal report compares, and for which a release gives intervals."""
 
     means: Annotated[list[Name], AfterValidator(each_once)] = Field(
         default_factory=list, description="Columns of numbers whose means are compared."
@@ -449,13 +447,13 @@ class Analyses(Model):
     regressions: Annotated[list[Regression], AfterValidator(each_once)] = Field(
         default_factory=list, description="Linear regressions that are compared."
     )
-    replicates: int = Field(200, ge=20, le=10_000, description="Number of simulated releases for the intervals of noisy tables.")
+    replicates: int = Field(200, ge=20, le=10_000, description="Number of simulated releases for the intervals.")
 
 
 class ReleaseConfig(Model):
     """``release.yaml``: content and budget of a release."""
 
-    synthesizer: Name = Field(description="Synthesizer of study.yaml to release, or tables: noisy tables of all columns.")
+    synthesizer: Annotated[Literal["tables"], BeforeValidator(_tables)] = Field(description="Noisy tables of all columns.")
     sets: int = Field(ge=1, le=100, description="Number of synthetic data sets, m.")
     rows: WholeNumber | None = Field(
         None,
@@ -463,22 +461,11 @@ class ReleaseConfig(Model):
         le=10_000_000,
         description="Rows in each set, chosen without the file; required where neighbours is add_remove or rows are dropped.",
     )
-    predictors_epsilon: Annotated[float, Field(ge=1e-4, le=LARGEST_EPSILON), AfterValidator(_short)] | None = Field(
-        None, description="Budget of the noisy table of the synthesized predictors."
-    )
     ceiling: Annotated[float, AfterValidator(_short)] = Field(
         ge=1e-4, le=LARGEST_EPSILON, description="Largest epsilon that this release may claim; the release states it."
     )
     budget: Annotated[float, AfterValidator(_short)] = Field(
         gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together."
-    )
-    accept_refuted: bool = Field(
-        False,
-        description="Release a candidate although the audit found a larger epsilon than it claims; every text then states this.",
-    )
-    exact_family: bool = Field(
-        False,
-        description="Whether outcomes follow the family of a fit to noisy tables exactly, as its intervals assume.",
     )
     title: Line = Field(description="Name of the published data.")
     intended_use: Line = Field(description="Intended use of the data.")
@@ -499,13 +486,10 @@ class ReleaseConfig(Model):
 
 @dataclass(frozen=True)
 class ReleaseDraft:
-    """Parts of ``release.yaml`` that are declared before a synthesizer is chosen."""
+    """Parts of ``release.yaml`` that a check of the file uses before all is filled in."""
 
-    sets: int
     ceiling: float | None
     analyses: Analyses
-    rows: int | None
-    predictors_epsilon: float | None
 
 
 @dataclass(frozen=True)
@@ -556,20 +540,16 @@ def read_release(folder: Path) -> ReleaseConfig:
 
 
 def read_draft(folder: Path) -> ReleaseDraft:
-    """Read the parts of ``release.yaml`` for a comparison.
+    """Read the parts of ``release.yaml`` for a check of the file.
 
     Raises:
         ConfigError: the analyses are not valid.
     """
     tree = load_yaml(folder / RELEASE)
-    sets, ceiling, rows, epsilon = (tree.get(key) for key in ("sets", "ceiling", "rows", "predictors_epsilon"))
-    analyses = tree.get("analyses")
+    ceiling, analyses = tree.get("ceiling"), tree.get("analyses")
     return ReleaseDraft(
-        sets if isinstance(sets, int) and 1 <= sets <= 100 else SETS,
         float(ceiling) if isinstance(ceiling, int | float) else None,
         validated(Analyses, {} if analyses in (None, DECLARE) else analyses, folder / RELEASE, "analyses"),
-        rows if isinstance(rows, int) and rows > 0 else None,
-        float(epsilon) if isinstance(epsilon, int | float) and epsilon > 0 else None,
     )
 
 

@@ -32,11 +32,6 @@ def schema_text(
     ), *lines, ""])  # fmt: skip
 
 
-def study_text(name: str) -> str:
-    """Write the draft of a study with four candidates."""
-    return _STUDY.format(name=name, declare=DECLARE)
-
-
 def release_text() -> str:
     """Write the draft of a release's settings, with placeholders."""
     return _RELEASE.format(declare=DECLARE)
@@ -67,50 +62,24 @@ outside_bounds: {declare} # numbers outside the declared bounds: clip (set to th
 missing: {declare} # rows with a missing value: drop_rows or refuse; columns with may_be_missing: true are exempt
 zeros: {declare} # rows with an outcome of 0: keep, drop_rows or refuse
 
-# The main column, whose mean and quantiles are reported; with a synthesizer other than tables, the only one drawn from a model.
+# The main column, whose mean and quantiles are reported.
 outcome: {outcome}
 
 # Pairs whose association is kept, such as [[age, income], [age, "income kind"]]; default: all pairs, so each gets less epsilon.
 # pairs: []
 
 # Types (guessed here), bounds, decimals and categories are published: declare only what everyone knows without the file. release:
-#   synthesized: drawn from noisy tables; suppressed: left out; as_is: as in the file, outside the guarantee.
+#   synthesized: drawn from noisy tables; suppressed: left out.
 # More keys, all in docs/OWN_STUDY.md: description, ordered, bins, own_zero, may_be_missing, scale with unit, weight.
 columns:"""
 
-_STUDY = """\
-# Synthesizers to compare. This file is not used if release.yaml has synthesizer: tables. You may change everything in it.
-title: {name}
-authors: ours
-code: [records.py] # code with which the workflow reads the file
-synthesizers:
-  # Noisy counts of bins between the declared bounds of the outcome, to be entered here. The guarantee holds for every file.
-  Histogram: {{ mechanism: perturbed_histogram, parameters: {{ epsilon: 1, low: {declare}, high: {declare}, bins: 50 }} }}
-  # The plain posterior, for comparison: the best utility, the largest epsilon.
-  Unweighted: {{ mechanism: unweighted }}
-  # Records at high risk count less in the fit; epsilon is computed from the data and holds asymptotically.
-  Weighted: {{ mechanism: weighted, parents: [Unweighted] }}
-  # Like Weighted, but with a declared scale instead of one computed from the data.
-  Declared: {{ mechanism: declared_scale, parents: [Unweighted], parameters: {{ scale: 20 }} }}
-scenarios:
-  {name}:
-    id: 1
-    place: own data
-    # Amounts above 0 such as incomes: lognormal_regression or gamma_regression; counts: negative_binomial_regression;
-    # shares between 0 and 1: beta_regression; other numbers: normal.
-    family: {declare}
-    file: {{ name: {name} }}
-    synthesizers: [Histogram, Unweighted, Weighted, Declared]
-"""
-
 _RELEASE = """\
 # Settings of the release. Choose ceiling and budget before you look at any result.
-synthesizer: tables # tables: all columns come from noisy tables; or the name of a synthesizer in study.yaml
+synthesizer: tables # all columns come from noisy tables
 sets: 5 # number of synthetic data sets
-# rows: 3000 # rows of each set, chosen without the file; required before compare if neighbours is add_remove or rows are dropped
+# rows: 3000 # rows of each set, chosen without the file; required if neighbours is add_remove or rows are dropped
 ceiling: {declare} # the largest epsilon that this release may claim; it is published
 budget: {declare} # the epsilon that all releases from this file may claim together
-# predictors_epsilon: 1 # epsilon of the noisy table of synthesized predictors, with a synthesizer other than tables
 title: {declare}
 intended_use: {declare}
 region: {declare}
@@ -120,6 +89,6 @@ curator: {{ name: {declare}, type: Government, contact: {declare} }}
 figure: false # true adds a PNG of the synthetic outcomes
 # Your answers, as the publisher, to questions of NIST SP 800-226. Keys: collection, access, one_row, epsilon, others.
 answers: {{}}
-# Analyses that users of the data are likely to do, for the internal report and, with tables, for intervals.
+# Analyses that users of the data are likely to do, for the internal report and for intervals.
 analyses: {{ quantiles: [0.15, 0.5, 0.9], regressions: [] }}
 """

@@ -28,7 +28,7 @@ SHIFTED = 1.0
 MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
 RARE = 2.0
 """Standard deviations of the noise below which a category is rare."""
-NO_DRAFT = ReleaseDraft(1, None, Analyses(quantiles=[]), None, None)
+NO_DRAFT = ReleaseDraft(None, Analyses(quantiles=[]))
 """Draft that replaces an invalid one."""
 
 
@@ -45,9 +45,7 @@ def warnings(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
 
 def _binned(schema: Schema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
     """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
-    numbers = {
-        name: column for name, column in schema.released.items() if column.type != "category" and column.release != "as_is"
-    }
+    numbers = {name: column for name, column in schema.released.items() if column.type != "category"}
     try:
         check_analyses(schema.public, analyses)
     except DataError:

@@ -15,8 +15,7 @@ from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.progress import in_turn
 from formalsynth.core.words import counted
 from formalsynth.custodian.analyses import estimates, names
-from formalsynth.custodian.comparison import NEAR
-from formalsynth.custodian.cross import rows_of
+from formalsynth.custodian.declarations import rows_of
 from formalsynth.custodian.intervals import values
 from formalsynth.custodian.layout import Layout
 from formalsynth.custodian.model import Model
@@ -25,6 +24,8 @@ from formalsynth.custodian.schema import PublicSchema, ReleaseConfig, Schema
 from formalsynth.custodian.tables import measured
 from formalsynth.inference.intervals import NORMAL_95
 
+NEAR = 0.1
+"""Largest relative difference of an estimate that counts as kept, however many rows the file has."""
 FACTORS = 0.5, 1.0, 2.0
 """Epsilons to try, relative to the ceiling."""
 DRAWS = 10

@@ -15,7 +15,7 @@ import pandas as pd
 from formalsynth.core.arrays import Array
 from formalsynth.core.progress import in_turn
 from formalsynth.custodian.analyses import names
-from formalsynth.custodian.cross import rows_of
+from formalsynth.custodian.declarations import rows_of
 from formalsynth.custodian.intervals import SETS, Way, lost_relation, values
 from formalsynth.custodian.model import Model, level_error, pair_errors
 from formalsynth.custodian.records import made_up

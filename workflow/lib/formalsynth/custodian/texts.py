@@ -10,20 +10,16 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from scipy.special import stdtrit
 
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
-from formalsynth.custodian.fitted_intervals import TableIntervals
-from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.intervals import Analysed, largest
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.model import level_error, pair_errors
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
-from formalsynth.inference.intervals import contradicted
 from formalsynth.settings.yaml_file import parsed, yaml_text
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -38,12 +34,8 @@ class ReleaseFacts:
 
     crossing: Crossing
     declarations: Declarations
-    uses_predictors: bool
-    """True if outcomes were drawn given the predictors."""
-    results: Mapping[str, Analysed] = field(default_factory=dict)
-    """Results of the declared analyses, by name, for sets from noisy tables."""
-    table: TableIntervals | None = None
-    """Intervals from the noisy table to which a family is fitted."""
+    results: Mapping[str, Analysed]
+    """Results of the declared analyses, by name."""
 
     @property
     def name(self) -> str:
@@ -61,36 +53,6 @@ class ReleaseFacts:
         return self.declarations.release
 
     @property
-    def pure(self) -> bool:
-        """True if the guarantee is strict."""
-        return self.declarations.pure
-
-    @property
-    def direct(self) -> bool:
-        """True if all sets are drawn from the noisy tables themselves, not from posterior draws."""
-        return self.crossing.draws is None
-
-    @property
-    def noisy(self) -> bool:
-        """True if all sets come from noisy counts, False for posterior draws of the rows."""
-        return self.direct or self.declarations.fitted
-
-    @property
-    def contradicted(self) -> bool:
-        """True if the noisy tables contradict the family, so there are no intervals."""
-        return self.crossing.draws is not None and contradicted(self.crossing.draws.fit_p)
-
-    @property
-    def assumes_family(self) -> bool:
-        """True if intervals assume the family fitted to noisy tables: it is declared to be exact, and not contradicted."""
-        return self.declarations.fitted and self.config.exact_family and not self.contradicted
-
-    @property
-    def quantile(self) -> float:
-        """Quantile of Student's t for a 95 % interval from all sets."""
-        return float(stdtrit(max(self.config.sets - 1, 1), 0.975))
-
-    @property
     def interval_quantile(self) -> float:
         """Quantile of Student's t for the intervals of declared analyses."""
         return next(iter(self.results.values())).quantile
@@ -105,21 +67,9 @@ class ReleaseFacts:
         """Names of the synthetic data sets."""
         return [f"synthetic_{k + 1}.csv" for k in range(self.config.sets)]
 
-    @property
-    def as_is(self) -> list[str]:
-        """Columns released as they are in the file."""
-        return [name for name, column in self.schema.columns.items() if column.release == "as_is"]
-
-    @property
-    def protected(self) -> list[str]:
-        """Columns that the guarantee covers."""
-        return [name for name in self.schema.released if name not in self.as_is]
-
     @functools.cached_property
     def pairs(self) -> dict[str, float]:
-        """Pairs of columns whose correlation noisy tables keep, with its largest standard error from the noise, at most 1."""
-        if not self.declarations.tables:
-            return {}
+        """Pairs of columns whose correlation is kept, with its largest standard error from the noise, at most 1."""
         return {pair: min(error, 1.0) for pair, error in pair_errors(self.schema, self.crossing.tables).items()}
 
     @property
@@ -134,13 +84,13 @@ class ReleaseFacts:
 
     @property
     def unpaired(self) -> list[str]:
-        """Columns of noisy tables that are in no pair."""
+        """Columns that are in no pair."""
         paired = {name for part in self.crossing.tables if len(part.columns) == 2 for name in part.columns}
         return [name for name in self.schema.released if name not in paired]
 
     @property
     def meaning(self) -> str:
-        """Meaning of the guarantee, as in the internal report."""
+        """Meaning of the guarantee."""
         return self.declarations.meaning
 
     @property
@@ -178,7 +128,7 @@ def templates() -> Environment:
 def _variables(facts: ReleaseFacts) -> dict[str, object]:
     return {
         "facts": facts, "crossing": facts.crossing, "declarations": facts.declarations, "config": facts.config,
-        "schema": facts.schema, "delta": DELTA, "pairs": facts.pairs, "version": facts.crossing.software["formalsynth"],
+        "schema": facts.schema, "pairs": facts.pairs, "version": facts.crossing.software["formalsynth"],
     }  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """Unfinished releases: a crossing is on disk before the public side begins, so that a later command can finish its release.
 
-After a full disk or a killed process, epsilon is not spent a second time. Noisy counts to which no family could be fitted have
-also spent epsilon, and stay with their owner.
+After a full disk or a killed process, epsilon is not spent a second time.
 """
 
 from __future__ import annotations
@@ -14,28 +13,13 @@ from pathlib import Path
 
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
-from formalsynth.custodian.assemble import write_files
-from formalsynth.custodian.budget import CONFIDENTIAL, COUNTS, UNFINISHED, copies_of, finish, read_ledger, record_crossing
-from formalsynth.custodian.crossing import (
-    CROSSING,
-    TIMES,
-    Crossing,
-    Declarations,
-    Part,
-    part_text,
-    read_crossing,
-    sha256,
-    statement_of,
-    text_of,
-)
+from formalsynth.custodian.budget import CONFIDENTIAL, UNFINISHED, copies_of, finish, read_ledger, record_crossing
+from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations, read_crossing, sha256, text_of, write_crossing
 from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import check_place, differences, publish, unpublished_folder
-from formalsynth.custodian.synthetic_sets import Crossed
 from formalsynth.runtime.files import checksum, write_text
-from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.runtime.private import private_folder
 from formalsynth.runtime.scratch import scratch_folder
-from formalsynth.settings.messages import ConfigError
-from formalsynth.settings.yaml_file import load_yaml
 
 PLACE = "release"
 """File with the index of the release in the ledger, in the folder of its crossing."""
@@ -52,9 +36,7 @@ class Unfinished:
     """Index among the releases of the study."""
 
 
-def store(
-    study: Path, place: int, crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None
-) -> Unfinished:
+def store(study: Path, place: int, crossing: Crossing, declarations: Declarations) -> Unfinished:
     """Write a complete crossing to the study, synced to disk and readable only by its owner.
 
     Args:
@@ -62,13 +44,11 @@ def store(
         place: index among its releases.
         crossing: the crossing.
         declarations: public declarations.
-        numbers: numbers of the crossing, with the columns that are released as they are.
-        own: file of the user's own code that the public side needs; None for none.
     """
     confidential = private_folder(study / CONFIDENTIAL)
     with scratch_folder(confidential, "crossing") as scratch:
         folder = private_folder(scratch / UNFINISHED)
-        write_files(crossing, declarations, numbers, own, folder)
+        write_crossing(folder, crossing, declarations)
         write_text(folder / PLACE, str(place))
         for path in [*folder.iterdir(), folder]:
             _sync(path)
@@ -146,8 +126,6 @@ def finish_release(release: Unfinished, to: Path) -> None:
         with unpublished_folder(to) as folder:
             compute_release(release.folder, folder)
             publish(folder, to)
-    for path in _crossed_counts(release.folder):
-        path.unlink()
     finish(release.study, release.place, "released", checksum(release.folder / CROSSING))
     _remove(release.folder)
 
@@ -180,16 +158,11 @@ def crossing_folder(study: Path) -> Path:
 
 
 def unpublished(study: Path) -> list[str]:
-    """Describe crossings and noisy counts of unfinished releases, whose epsilon is spent."""
-    crossing, sentences = crossing_folder(study), []
-    crossed = _crossed_counts(crossing)
-    if crossing.exists() and not _is_published(study, crossing):
-        sentences.append(f"Epsilon spent, but not published: {crossing}. The next formalsynth release publishes it.")
-    return sentences + [
-        f"Epsilon spent, but not published: the noisy counts in {path}. They may be published as they are."
-        for path in _stored_counts(crossing.parent)
-        if path not in crossed
-    ]
+    """Describe the crossing of an unfinished release, whose epsilon is spent; none if there is no such release."""
+    crossing = crossing_folder(study)
+    if not crossing.exists() or _is_published(study, crossing):
+        return []
+    return [f"Epsilon spent, but not published: {crossing}. The next formalsynth release publishes it."]
 
 
 def _is_published(study: Path, crossing: Path) -> bool:
@@ -197,29 +170,3 @@ def _is_published(study: Path, crossing: Path) -> bool:
     with contextlib.suppress(OSError, ValueError, IndexError, DataError):
         return read_ledger(study)[int((crossing / PLACE).read_text(encoding="utf-8"))].outcome == "released"
     return False
-
-
-def _stored_counts(confidential: Path) -> list[Path]:
-    return sorted(confidential.glob(COUNTS.format("*")))
-
-
-def _crossed_counts(crossing: Path) -> list[Path]:
-    """Find the stored noisy counts that a crossing contains."""
-    tables = _numbers(crossing / CROSSING)
-    return [path for path in _stored_counts(crossing.parent) if (numbers := _numbers(path)) and all(n in tables for n in numbers)]
-
-
-def _numbers(path: Path) -> list[object]:
-    """Read the numbers of the tables of a crossing or of noisy counts; none if they cannot be read."""
-    with contextlib.suppress(ConfigError, OSError, LookupError, TypeError):
-        return [table["numbers"] for table in load_yaml(path, TIMES)["tables"]]
-    return []
-
-
-def store_counts(study: Path, declarations: Declarations, counts: Part) -> None:
-    """Write noisy counts to a file that only its owner can read, but that may be published as it is.
-
-    It is named by its content, so that it never replaces other counts.
-    """
-    text = part_text(statement_of(declarations, "none"), counts)
-    write_private(private_folder(study / CONFIDENTIAL) / COUNTS.format(sha256(text)[:12]), text)

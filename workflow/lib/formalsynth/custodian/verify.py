@@ -19,7 +19,7 @@ from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.budget import read_ledger
-from formalsynth.custodian.crossing import CROSSING, Crossing, names, read_crossing
+from formalsynth.custodian.crossing import CROSSING, FILES, Crossing, read_crossing
 from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import OPEN_FILE, OPEN_FOLDER, differences
 from formalsynth.custodian.same_rows import VARIABLE, ledgers_folder
@@ -80,14 +80,13 @@ class _Findings:
     files: list[FileRecord] = field(default_factory=list)
 
 
-def verify(release: Path, study: Path | None = None, record: Path | None = None, run_code: bool = False) -> list[str]:
+def verify(release: Path, study: Path | None = None, record: Path | None = None) -> list[str]:
     """Compute a release again from the crossing in it, and compare every byte.
 
     Args:
         release: folder of a release.
         study: folder of its study, if available: the crossing is then also compared with the ledger.
         record: file for a record in JSON, whatever the result is.
-        run_code: True to run the code that belongs to the release.
 
     Returns:
         Lines to print.
@@ -101,7 +100,7 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None,
         raise DataError(f"{record}: exists, and is not a record of a verification: choose another place")
     findings, problem = _Findings(), None
     try:
-        _examine(release, study, findings, run_code)
+        _examine(release, study, findings)
     except DataError as error:
         problem = error
     if record is not None:
@@ -117,7 +116,7 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None,
     ]
 
 
-def _examine(release: Path, study: Path | None, findings: _Findings, run_code: bool) -> None:
+def _examine(release: Path, study: Path | None, findings: _Findings) -> None:
     """Verify a release, and collect the findings on the way.
 
     Raises:
@@ -131,19 +130,13 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
     crossing, _ = read_crossing(release)
     findings.crossing, findings.made_with = checksum(release / CROSSING), dict(crossing.software)
     findings.checks.append(f"{CROSSING} is complete and agrees with the declarations")
-    if crossing.files and not run_code:
-        raise DataError(
-            f"{release}: contains its own code ({', '.join(crossing.files)}), which would run here and could decide the "
-            "result: read it, and verify again with --run-code if you trust it"
-        )
-    findings.checks += [f"{name}, code of the release, was run and is trusted" for name in crossing.files]
     if set(crossing.software) != set(software()):
         raise DataError(f"{release}: cannot be computed here. {_reason(crossing)}")
     with tempfile.TemporaryDirectory() as scratch:
         given, again = Path(scratch, "crossing"), Path(scratch, "release")
         given.mkdir()
         again.mkdir()
-        for name in names(crossing):
+        for name in FILES:
             shutil.copyfile(release / name, given / name)
         compute_release(given, again)
         findings.files += _compared(release, again)
