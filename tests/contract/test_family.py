@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from formalsynth.contract.density import Support, check_density
-from formalsynth.contract.family import Fitted, broken_family, check_family
+from formalsynth.contract.family import Fitted, check_family, trial
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import load
@@ -121,10 +121,10 @@ def test_a_point_mass_next_to_a_density_is_counted():
 def test_a_family_is_tried_before_its_first_fit(fitted):
     right = fitted("poisson")
     records = intercept_only(np.random.default_rng(3).poisson(6, 400))
-    assert broken_family(right.family, records, right.executable, right.priors) == []
+    assert check_family(trial(right.family, records, right.executable, right.priors)) == []
     wrong = Changed(
         right.family, factors=lambda r, d: (right.family.factors(r, d)[0][:, :2], right.family.factors(r, d)[1][:, :2])
     )
-    assert any("integrates to" in problem for problem in broken_family(wrong, records, right.executable, right.priors))
+    assert any("integrates to" in problem for problem in check_family(trial(wrong, records, right.executable, right.priors)))
     stops = Changed(right.family, stan_data=lambda r, w, p, t=None: {}["n"])
-    assert broken_family(stops, records, right.executable, right.priors) == ["stops with KeyError: 'n'"]
+    assert trial(stops, records, right.executable, right.priors) == "stops with KeyError: 'n'"

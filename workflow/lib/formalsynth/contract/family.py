@@ -86,12 +86,6 @@ def trial(family: Family, records: Records, executable: Path, priors: Mapping[st
     return Fitted(family, few, fit.draws, executable, dict(priors))
 
 
-def broken_family(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> list[str]:
-    """List the faults of a family on a few of the records, each as a sentence."""
-    tried = trial(family, records, executable, priors)
-    return [tried] if isinstance(tried, str) else check_family(tried)
-
-
 def check_family(fitted: Fitted) -> list[str]:
     """List the faults of a family, each as a sentence."""
     try:

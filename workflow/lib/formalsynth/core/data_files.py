@@ -51,8 +51,6 @@ class Dataset:
     """Number of records in a paper, if neither ``rows`` nor a checksum is known: a different number gives a warning."""
     confidential: bool = True
     """True if results computed from it have to stay with its owner; False for a published file."""
-    declarations: str = ""
-    """Declarations by which the reader interprets the file, such as those of a schema; results are made again if they change."""
 
     @property
     def shown(self) -> str:
@@ -127,13 +125,13 @@ def check(name: str, folder: str | Path) -> None:
 
 
 def sha256s(names: Iterable[str], folder: str | Path) -> dict[str, str]:
-    """Compute the current sha256 of registered files, and of their declarations, by name; empty for a missing file.
+    """Compute the current sha256 of registered files, by name; empty for a missing file.
 
     Raises:
         DataError: one of them cannot be read.
     """
     paths = {name: find(name, folder) for name in names}
-    return {name: _state(FILES[name], path) if path else "" for name, path in paths.items()}
+    return {name: _sha256(FILES[name], path) if path else "" for name, path in paths.items()}
 
 
 def check_unchanged(planned: Mapping[str, str], folder: str | Path) -> None:
@@ -195,11 +193,6 @@ def _checked_path(dataset: Dataset, name: str, folder: str | Path) -> Path:
     if dataset.sha256 and sha256 != dataset.sha256:
         raise DataError(f"{path}: sha256 is {sha256}, the published file has {dataset.sha256}")
     return path
-
-
-def _state(dataset: Dataset, path: Path) -> str:
-    declared = hashlib.sha256(dataset.declarations.encode()).hexdigest()
-    return _sha256(dataset, path) + f" with declarations of sha256 {declared}" * bool(dataset.declarations)
 
 
 def _sha256(dataset: Dataset, path: Path) -> str:

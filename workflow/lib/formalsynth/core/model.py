@@ -24,7 +24,6 @@ PATTERNS = {
     "sha256": ("^[0-9a-f]{64}$", "64 digits from 0 to f"),
     "version": (r"^[0-9][0-9A-Za-z.+-]{0,30}$", "a version as in 1.2.3"),
     "date": (r"^\d{4}-\d\d-\d\d$", "a date as in 2026-11-22"),
-    "file of own code": (r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.(py|stan)$", "the name of a Python file or of a Stan program"),
     "number of an erratum": (r"^E[1-9][0-9]*$", "E and a number, as in E1"),
 }
 """Patterns that text has to match, each with its meaning in words."""

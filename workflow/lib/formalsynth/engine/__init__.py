@@ -1,1 +1,1 @@
-"""Engine shared by the run, the audit and the custodian: a chain of synthesizers on one data set."""
+"""Engine shared by the run and the audit: a chain of synthesizers on one data set."""

@@ -1,6 +1,6 @@
 """A chain of synthesizers on one data set: contexts, mechanisms, searches, shared fits, record bounds and reasons for failures.
 
-In a chain, parents come before children, and the owner of a fit before those that share it. The run, the audit and the custodian
+In a chain, parents come before children, and the owner of a fit before those that share it. The run and the audit
 differ only in their data sets and in the source of their pseudo posteriors.
 """
 
@@ -18,15 +18,12 @@ from formalsynth.core.family import StanData
 from formalsynth.core.job import Search, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made, Parent
 from formalsynth.core.private import PrivateFit, PublicModel, PublicTables
-from formalsynth.core.progress import in_turn
 from formalsynth.core.streams import Address
 from formalsynth.engine.search import Walk
 
 P = TypeVar("P")
 Sampler = Callable[[StanData, int], tuple[Draws, float]]
 """Function from a Stan program's data and a seed to draws and their effective sample size; raises ValueError with a reason."""
-Published = Callable[[PrivateFit], PrivateFit]
-"""Function from private statistics to those that are fitted and published."""
 FAILURES = (ValueError, np.linalg.LinAlgError)
 """Errors that count as the failure of one synthesizer on one data set; all others end the job."""
 
@@ -197,8 +194,6 @@ class Step(Generic[P]):
     posteriors: Posteriors[P]
     owner: WeightedPosterior[P] | None = None
     """Result of the synthesizer whose fit it shares; None if it has its own fit."""
-    published: Published | None = None
-    """Change applied to private statistics before they are fitted; None for no change."""
 
     def run(self, bounds: bool = False) -> Result[P]:
         """Run the synthesizer, with draws and record bounds if requested.
@@ -211,7 +206,6 @@ class Step(Generic[P]):
             return self._searched(self.synthesizer.search)
         form = form_of(self.synthesizer, self.context)
         if isinstance(form, PrivateFit):
-            form = self.published(form) if self.published else form
             request = PublicRequest(self.synthesizer, self.context.address, form.public, form.model)
             return PublicPosterior(form, self.posteriors.given_public(request))
         return form if isinstance(form, DirectRelease) else self._weighted(form, bounds)
@@ -252,8 +246,6 @@ def run_chain(
     bounds: Collection[str] = (),
     caches: Mapping[str, FitCache] | None = None,
     failed: dict[str, str] | None = None,
-    task: str = "",
-    published: Published | None = None,
 ) -> dict[str, Result[P]]:
     """Run the synthesizers of a chain on one data set, and return their results.
 
@@ -264,8 +256,6 @@ def run_chain(
         bounds: ids of synthesizers whose record bounds are requested; parents always have them.
         caches: costly results that mechanisms reuse, by synthesizer.
         failed: dictionary to which the reason for each missing result is added; without it, the first error is raised.
-        task: start of the progress lines; without it, there are none.
-        published: change applied to private statistics before they are fitted, such as noise that is safe to publish.
 
     Raises:
         ValueError: a mechanism, the family or a posterior failed.
@@ -274,7 +264,7 @@ def run_chain(
     wanted = {parent for synthesizer in chain for parent in synthesizer.parents}
     results: dict[str, Result[P]] = {}
     parents: dict[str, Parent] = {}
-    for synthesizer in in_turn(chain, task) if task else chain:
+    for synthesizer in chain:
         id, owner = synthesizer.id, results.get(synthesizer.fit)
         if failed and synthesizer.fit in failed:
             failed[id] = failed[synthesizer.fit]
@@ -282,7 +272,7 @@ def run_chain(
         try:
             context = context_of(synthesizer, data, parents, (caches or {}).get(id) or FitCache())
             shared = owner if isinstance(owner, WeightedPosterior) else None
-            results[id] = result = Step(synthesizer, context, posteriors, shared, published).run(id in wanted or id in bounds)
+            results[id] = result = Step(synthesizer, context, posteriors, shared).run(id in wanted or id in bounds)
             if isinstance(result, WeightedPosterior) and id in wanted:
                 parents[id] = result.parent(children_of(synthesizer.fit, chain))
         except FAILURES as error:

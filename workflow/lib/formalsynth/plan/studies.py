@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from formalsynth.core.job import Synthesizer, with_parents
-from formalsynth.core.model import Identifier, Model, Names, WholeNumber, pattern
+from formalsynth.core.model import Identifier, Model, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
 from formalsynth.ledger.claims import Claim, ClaimConfig
@@ -40,24 +40,6 @@ ANYWHERE = {"title": "Own study", "authors": "own study"}
 Tree = dict[Any, Any]
 
 
-class InternalAudit(Model):
-    """Size of the audit in the internal report of ``formalsynth compare``."""
-
-    synthesizers: Names | None = Field(None, description="Candidates to audit; by default, all.")
-    each: int = Field(2, ge=1, le=1000, description="Number of records to remove for each reason and candidate.")
-    random: int = Field(5, ge=0, le=1000, description="Number of records to remove at random.")
-    refined: int = Field(3, ge=1, le=100, description="Number of worst neighbours of each kind and candidate to compute in full.")
-    outcomes: int = Field(
-        3, ge=2, le=100, description="Number of outcomes of records to add, from one declared bound to the other."
-    )
-    profiles: int = Field(6, ge=1, le=1000, description="Largest number of predictor combinations of records to add.")
-    largest: WholeNumber | None = Field(
-        None,
-        description="Number of rows above which nothing is audited; by default 20000, or 1000 if posteriors are not known "
-        "exactly and each neighbour has to be sampled.",
-    )
-
-
 class StudyKeys(Model):
     """Keys of a study file, in addition to those of a paper; if it extends a paper, none of the paper's keys is required."""
 
@@ -76,9 +58,6 @@ class StudyKeys(Model):
         description="File of the study's claims, relative to the study file; the ledger judges them and marks them as the "
         "study's own.",
     )
-    internal_audit: InternalAudit | Literal[False] = Field(
-        default_factory=InternalAudit, description="Audit in the internal report of formalsynth compare; false leaves it out."
-    )
 
 
 @dataclass(frozen=True)
@@ -95,8 +74,6 @@ class StudyFile:
     """Its contents as a paper's config."""
     claims: Path | None = None
     """File of its own claims; None if there is none."""
-    internal_audit: InternalAudit | None = None
-    """Audit in the internal report; None to leave it out."""
 
 
 def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
@@ -116,7 +93,7 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
     programs = _programs(path, rest, problems)
     problems.report()
     files = tuple(file.resolve() for file in [*code, *programs])
-    return StudyFile(key, path, keys.extends or "", files, rest, next(iter(claims), None), keys.internal_audit or None)
+    return StudyFile(key, path, keys.extends or "", files, rest, next(iter(claims), None))
 
 
 def _named_files(path: Path, key: str, names: Sequence[str], kind: str, problems: Problems) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,11 +24,6 @@ ROUNDS = 6
 """Largest number of times that a fit to public tables is sampled."""
 
 
-def unmoved(inits: StanData) -> StanData:
-    """Return the starting point unchanged."""
-    return inits
-
-
 @dataclass(frozen=True)
 class StanPosteriors:
     """Source of pseudo posteriors sampled by CmdStan."""
@@ -37,8 +32,6 @@ class StanPosteriors:
     """Compiled Stan program of the family, or of the fit to public tables."""
     priors: Mapping[str, float]
     settings: SamplerSettings
-    moved: Callable[[StanData], StanData] = unmoved
-    """Function that moves the starting point of each chain."""
 
     def posterior(self, request: Request) -> Fit:
         """Return a fit that passed the diagnostic gate.
@@ -72,7 +65,7 @@ class StanPosteriors:
         return replace(fit, draws=draws, fit_p=p_value(model, public, data, draws))
 
     def _sampled(self, data: StanData, inits: StanData, parameters: tuple[str, ...], seed: int) -> Fit:
-        fit = sample(self.executable, data, self.moved(inits), parameters, seed, self.settings)
+        fit = sample(self.executable, data, inits, parameters, seed, self.settings)
         if fit.status != "ok":
             raise NoPosterior(fit.reason, fit)
         return fit
