@@ -118,18 +118,18 @@ def audit_of(scenario, ids=("A", "B"), data_sets=3):
         cost = (replicate + 1.0) * k
         head = {"paper": "small", "scenario": scenario.id, "n": scenario.n, "replicate": replicate, "synthesizer": id}
         head |= {"claimed": float(k), "claimed_larger": 3.0 * k, "weight": 0.7, "releases": 1, "streams": 1, "candidate": "grid"}
+        attack = head | {"neighbour": "add", "delta": 1e-3}
+        rows.append(attack | {"candidate": "curve", "audited": 700.0})
+        rows += [
+            attack | {"candidate": "error rates", "audited": cost, "value": share, "error": (1 - share) ** 2}
+            for share in (0.0, 0.01, 0.1, 1.0)
+        ]
         for neighbour, share in {"same": 0.01, "remove": 0.1, "add": 1.0, "replace": 5.0}.items():
             for delta, factor in ((1e-3, 1), (1e-6, 2), (0.0, 3)):
                 row = head | {"neighbour": neighbour, "delta": delta, "audited": cost * share * factor}
                 attacked = 0.3 * row["audited"] if neighbour in ("remove", "add") else np.nan
                 rows += [row | {"attacked": attacked}, row | {"streams": 2, "audited": 1000.0}]
             rows.append(row | {"delta": 1e-3, "releases": 10, "audited": 10 * cost * share})
-        last = head | {"neighbour": "add", "delta": 1e-3}
-        rows.append(last | {"candidate": "curve", "audited": 700.0})
-        rows += [
-            last | {"candidate": "error rates", "audited": cost, "value": share, "error": (1 - share) ** 2}
-            for share in (0.0, 0.01, 0.1, 1.0)
-        ]
     return pd.DataFrame(rows)
 
 

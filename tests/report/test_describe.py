@@ -156,3 +156,8 @@ def test_claims_name_the_mechanisms_that_they_speak_of(info):
     assert mechanisms["range-delta-order"] == ("weighted", "range truncated", "range averaged")
     assert mechanisms["range-contraction-weighted"] == ("weighted",)  # named by its rows
     assert len(mechanisms["zcdp-figure-one-sd"]) == 2  # arms of a study, by their labels
+
+
+def test_a_report_has_the_names_of_data_files_without_the_folder_of_a_confidential_one(plan, info):
+    assert files.Dataset("/srv/secret/project/income.csv", None, None, "its owner", lambda _: None).shown == "income.csv"
+    assert [file.file for file in info.data] == [file.shown for file, _ in plan.data_files()]

@@ -77,19 +77,25 @@ def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
     assert figure.figure.printed_range(table.drop(columns="printed_low")) == ""
 
 
-def test_scenarios_with_the_same_replicates_are_counted_once():
-    scenarios = [scenario_of("first", n=20), scenario_of("second", n=30)]
-    assert "; 3 replicates of n = 20 (First), 30 (Second) (simulated data);" in caption(figure_of(scenarios=scenarios))
-
-
-def test_each_scenario_has_its_number_of_replicates_where_they_differ():
-    scenarios = [scenario_of("first", n=20), scenario_of("second", n=30, replicates=1), scenario_of("third", n=40)]
-    assert "; 3 replicates of n = 20 (First), 40 (Third); 1 replicate of n = 30 (Second) (" in caption(
-        figure_of(scenarios=scenarios)
-    )
-    scenarios = [scenario_of("first", n=20), scenario_of("second", n=30, synthetic_sets=5)]
-    text = caption(figure_of(scenarios=scenarios, table="sets"))
-    assert "12 synthetic data sets from one sample of n = 20 (First); 5 synthetic data sets from one sample of n = 30" in text
+@pytest.mark.parametrize(
+    ("second", "third", "table", "words"),
+    [
+        ({}, {}, "replicates", "; 3 replicates of n = 20 (First), 30 (Second), 40 (Third) (simulated data);"),
+        ({"replicates": 1}, {}, "replicates", "; 3 replicates of n = 20 (First), 40 (Third); 1 replicate of n = 30 (Second) ("),
+        (
+            {"synthetic_sets": 5},
+            {},
+            "sets",
+            "one sample of n = 20 (First), 40 (Third); 5 synthetic data sets from one sample of n = 30",
+        ),
+        ({"data": ""}, {"data": ""}, "replicates", "(First: simulated data; Second, Third: real data); scale"),
+        ({"stand_in": True, "label": ""}, {}, "replicates", "; second: STAND-IN: simulated to replace missing records); scale"),
+        ({"file": "fatigue"}, {"stand_in": True}, "sets", "; Second: file fatigue; Third: STAND-IN"),
+    ],
+)
+def test_a_caption_has_the_numbers_and_data_of_each_scenario(second, third, table, words):
+    scenarios = [scenario_of("first"), scenario_of("second", n=30, **second), scenario_of("third", n=40, **third)]
+    assert words in caption(figure_of(scenarios=scenarios, table=table))
 
 
 @pytest.mark.parametrize(
@@ -107,20 +113,6 @@ def test_a_caption_has_the_kind_of_data(fields, words):
     assert words in caption(table_display(scenarios=[scenario_of("first", **fields)], statistics=["mean"])).replace(
         "12 synthetic data sets from one sample of ", ""
     )
-
-
-def test_real_data_next_to_simulated_ones_are_not_called_simulated():
-    scenarios = [scenario_of("first"), scenario_of("second", data=""), scenario_of("third", data="")]
-    assert "(First: simulated data; Second, Third: real data); scale" in caption(figure_of(scenarios=scenarios))
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_a_stand_in_next_to_other_data_is_named_whichever_comes_first(first):
-    scenarios = [scenario_of("first", stand_in=first), scenario_of("second", stand_in=not first, label="")]
-    named, other = ("First", "second") if first else ("second", "First")
-    text = caption(figure_of(scenarios=scenarios))
-    assert f"{named}: STAND-IN: simulated to replace missing records" in text
-    assert f"{other}: simulated data" in text
 
 
 @pytest.mark.parametrize("value", ["delta", "affected"])
@@ -192,9 +184,10 @@ def test_a_caption_lists_the_replicates_that_failed(lost, words):
 
 
 def test_a_caption_lists_the_values_that_are_not_drawn():
-    display = figure_of(kind="ecdf", log=True, frames=[Panel(title="all", ids=("A", "B"), epsilon=None)])
+    display = figure_of(kind="ecdf", log=True)
     rows = rows_of(scenario_of("first"), delta=[0.0, 0.0, 0.0, np.inf, 1.0, 2.0])
     assert not_drawn(display, tidy_of(display, rows)) == "Not drawn: label A: no value above 0"
+    assert not_drawn(figure_of(log=True), tidy_of(display, rows)).startswith("Not drawn: label A: no value above 0; label B")
     display = figure_of()
     assert not_drawn(display, tidy_of(display, rows)) == "Not drawn: label B: 1 of 3: infinite"
     assert not_drawn(display, tidy_of(display, rows.assign(delta=1.0))) == ""

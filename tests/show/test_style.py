@@ -17,6 +17,10 @@ WITH_MARKERS = ("line", "ecdf", "density", "scatter", "exceedance")
 """Kinds of figures whose lines or points have markers of their own."""
 NAMED = ("budgets", "frontier", "guaranteed", "spread")
 """Kinds of figures with the name of each mechanism next to it."""
+SERIES = 9
+"""Largest number of labels of a panel that has only a legend for them."""
+PHONE, LEAST = 390, 9
+"""Width of a phone in pixels, and the smallest size of type on it."""
 
 
 def test_the_measure_of_colours_is_the_published_one():
@@ -150,21 +154,13 @@ def test_every_known_kind_of_guarantee_has_its_mark():
     assert mark_of("a new kind") is mark_of("a new kind | fixed weights") is Mark.LOCAL  # never more than is known
 
 
-def test_type_can_be_read_in_a_column():
+def test_type_and_ink_can_be_read():
     sizes = [size for key, size in STYLE.items() if key.endswith(("size", ".fontsize")) and "tick.major" not in key]
     assert min(*sizes, TEXT, TITLE) >= 7
-    assert COLUMN == 3.5
-
-
-def test_ink_can_be_seen():
-    assert ink("#ffffff") == INK
-    assert ink("#000000") == "#ffffff"
-
-
-def test_the_contrast_with_white_is_that_of_the_guidelines():
-    assert contrast("#000000") == pytest.approx(21)
-    assert contrast("#ffffff") == pytest.approx(1)
-    assert contrast("#767676") == pytest.approx(4.54, abs=0.005)  # the lightest grey for text at 4.5
+    assert TEXT / 72 * PHONE / COLUMN >= LEAST
+    assert (ink("#ffffff"), ink("#000000")) == (INK, "#ffffff")
+    # the guidelines' contrast with white; the last one is the lightest grey for text at 4.5
+    assert [contrast(colour) for colour in ("#000000", "#ffffff", "#767676")] == pytest.approx([21, 1, 4.54], abs=0.005)
 
 
 @pytest.mark.parametrize("colour", [colour for colours in PALETTE.values() for colour in colours])
@@ -176,62 +172,27 @@ def test_every_colour_has_an_edge_that_is_seen_on_white(colour):
     assert contrast(look["markeredgecolor"]) >= 3
 
 
-SERIES = 9
-"""Largest number of labels of a panel that has only a legend for them."""
-
-
 @pytest.mark.parametrize("key", PAPERS)
-def test_a_panel_has_few_series_or_direct_labels(plan_of, key):
-    """Rows and marks of the other kinds have their names next to them; small frames have one series each."""
+def test_figures_have_few_series_or_direct_labels_named_lines_and_no_range_without_ends(plan_of, key):
+    """Rows and marks of the other kinds have their names next to them; half of epsilon and the population have names."""
     paper = plan_of(key).papers[key]
-    crowded = set()
-    for number in paper.figures:
-        display = paper.figure(number, "paper")
-        for part in display.parts.values() or [display]:
-            counts = [len({part.looks[id].label for id in panel.ids}) for panel in part.panels]
-            if part.figure.kind in WITH_MARKERS and max(counts, default=0) > SERIES:
-                crowded.add(number)
-    assert crowded == set()
-
-
-def parts_of(paper):
-    """Every figure of a paper, the parts of sheets one by one, with its number."""
-    for number in paper.figures:
-        display = paper.figure(number, "paper")
-        yield from ((number, part) for part in display.parts.values() or [display])
-
-
-@pytest.mark.parametrize("key", PAPERS)
-def test_every_dashed_line_has_a_name(plan_of, key):
-    """A number alone does not say what it is; half of epsilon and the population have names."""
-    lines = [(number, part.figure) for number, part in parts_of(plan_of(key).papers[key]) if hasattr(part.figure, "line")]
-    unnamed = [number for number, figure in lines if isinstance(figure.line, float) and not figure.line_label]
-    assert unnamed == []
-
-
-@pytest.mark.parametrize("key", PAPERS)
-def test_no_label_is_a_range_without_ends(plan_of, key):
-    labels = {look.label for _, part in parts_of(plan_of(key).papers[key]) for look in part.looks.values()}
-    assert labels
-    assert {label for label in labels if "inf" in label.lower()} == set()
-
-
-PHONE, LEAST = 390, 9
-"""Width of a phone in pixels, and the smallest size of type on it."""
+    displays = [paper.figure(number, "paper") for number in paper.figures]
+    for part in itertools.chain.from_iterable(display.parts.values() or [display] for display in displays):
+        counts = [len({part.looks[id].label for id in panel.ids}) for panel in part.panels]
+        assert part.figure.kind not in WITH_MARKERS or max(counts) <= SERIES, part.number
+        assert not isinstance(getattr(part.figure, "line", ""), float) or part.figure.line_label, part.number
+        assert not [look.label for look in part.looks.values() if "inf" in look.label.lower()]
 
 
 @pytest.mark.parametrize("number", ["1", "2", "3", "4", "5", "12", "15", "16"])
-def test_pictures_of_privacy_can_be_read_on_a_phone(plan_of, number):
-    paper = plan_of("cost").papers["cost"]
-    display = paper.figure(number, "paper")
+def test_pictures_of_privacy_are_as_wide_as_a_column(plan_of, number):
+    display = plan_of("cost").papers["cost"].figure(number, "paper")
     rows = [
         {"scenario": scenario.id, "synthesizer": id, "panel": "", "x": 1.0}
         for scenario in display.scenarios
-        for id in paper.scenarios[scenario.id].synthesizers
-        if id in display.ids
+        for id in display.ids
     ]
-    width, _ = display.figure.inches(display, pd.DataFrame(rows))
-    assert TEXT / 72 * PHONE / width >= LEAST
+    assert display.figure.inches(display, pd.DataFrame(rows))[0] == COLUMN
 
 
 def test_the_picture_of_the_audit_has_eight_rows_and_that_of_the_answer_eight_names(plan_of):

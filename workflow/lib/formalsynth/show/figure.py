@@ -6,6 +6,7 @@ the class without drawing, so methods import matplotlib, seaborn and pandas them
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
@@ -53,6 +54,12 @@ class Figure(Model):
     """True if markers show the kinds of guarantee."""
     LINES: ClassVar[bool] = False
     """True if the legend has a line for each label."""
+    ACROSS: ClassVar[str] = ""
+    """Column on the x axis, if it is the same for each figure of this kind; empty if groups are side by side."""
+    WIDTH: ClassVar[float] = COLUMN
+    """Width of the drawing in inches."""
+    IN_A_ROW: ClassVar[int] = 1
+    """Number of frames in a row."""
     HEIGHT: ClassVar[float] = 1.8
     """Height of a frame in inches."""
     MARGIN: ClassVar[float] = 0.45
@@ -102,7 +109,7 @@ class Figure(Model):
     @property
     def across(self) -> str:
         """Column on the x axis; empty if groups are side by side."""
-        return ""
+        return self.ACROSS
 
     @property
     def common(self) -> str:
@@ -169,15 +176,17 @@ class Figure(Model):
         return list(table["synthesizer"].unique()) if self.MARKED else []
 
     def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
-        """Titles and tables of the frames: the panels, or the scenarios in the order of the figure."""
+        """Titles and tables of the frames: panels, synthesizers, or the scenarios in the order of the figure."""
+        if self.panels == "synthesizer":
+            return [(display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
         titles = {scenario.id: scenario.label for scenario in display.scenarios}
         groups = by_name(table, "scenario" if self.panels == "scenario" else "panel")
         groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
         return [(titles.get(name, name), group) for name, group in groups]
 
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
-        """Width and height in inches, without title and legend; by default, with the frames below each other in a column."""
-        return COLUMN, self.HEIGHT * len(self.frames(display, table)) + self.MARGIN
+        """Width and height in inches, without title and legend; ``table`` is the table to paint."""
+        return self.WIDTH, self.HEIGHT * math.ceil(len(self.frames(display, table)) / self.IN_A_ROW) + self.MARGIN
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a tidy figure table.

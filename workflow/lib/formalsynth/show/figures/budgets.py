@@ -37,18 +37,15 @@ class Budgets(Figure):
     """Claimed, audited and attacked epsilon of each synthesizer on one axis: medians and ranges over data sets."""
 
     ALT = "Points on one axis for each synthesizer"
+    READING = (
+        "Markers: medians over data sets; bars: their range. Bold red: the audit finds more than is claimed. The axis is "
+        "linear below 0.1 and logarithmic above. A guarantee for every data set is audited at δ = 0"
+    )
     EMPTY_ROWS = True
     MARKED = False
 
     kind: Literal["budgets"]
     value: Names = Field(default_factory=lambda: ["claimed", "audited", "attacked"], description="Columns that are drawn.")
-
-    def line_words(self) -> str:
-        """Words of the caption on the markers."""
-        return (
-            "Markers: medians over data sets; bars: their range. Bold red: the audit finds more than is claimed. The axis is "
-            "linear below 0.1 and logarithmic above. A guarantee for every data set is audited at δ = 0"
-        )
 
     def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Replace the audited epsilon of strict mechanisms by that at delta 0, the delta of their claim."""

@@ -14,11 +14,9 @@ from formalsynth.show.figure import FigureDisplay, figure_kind
 from formalsynth.show.groups import by_number
 from formalsynth.show.limit_law import OfLimitLaw
 from formalsynth.show.rates import rate
-from formalsynth.show.style import COLUMN, FAINT, INK, edge, mark_of
+from formalsynth.show.style import FAINT, INK, edge, mark_of
 from formalsynth.show.types import Axes, Canvas, DataFrame, Handle
 
-ACROSS = 2
-"""Number of frames in a row."""
 OUTER = (0.05, 0.95)
 """Quantiles of the values at which the cone starts."""
 HEADROOM = 0.12
@@ -29,6 +27,9 @@ HEADROOM = 0.12
 class Contraction(OfLimitLaw):
     """Values relative to their median at the smallest sample size, by sample size, with the cone of the rate n^-1/2."""
 
+    HEIGHT = 1.3
+    MARGIN = 0.4
+    IN_A_ROW = 2
     ALT = "Small panels of values by sample size"
     FRAMES = ("synthesizer",)
     READING = (
@@ -50,13 +51,9 @@ class Contraction(OfLimitLaw):
         law = Line2D([], [], color=INK, linestyle="--", linewidth=1, label="limit law, ± sd")
         return [band, *([law] if self.law else [])]
 
-    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
-        """Width of a column, two frames in a row."""
-        return COLUMN, 1.3 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.4
-
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each synthesizer, with the same axes."""
-        drawn = small_frames(canvas, table, ACROSS, "n", self.y)
+        drawn = small_frames(canvas, table, self.IN_A_ROW, "n", self.y)
         for axis, id, group in drawn:
             _draw_frame(axis, display.looks[id], group)
         low, high = drawn[0][0].get_ylim()

@@ -34,7 +34,7 @@ class Ecdf(Figure):
 
     def logarithmic(self, table: DataFrame) -> Series | None:
         """Largest value of each line: the others count for the height at which it begins."""
-        return table.groupby(["scenario", "panel", "synthesizer"])["value"].transform("max") if self.log else None
+        return table.groupby(["scenario", "panel", "synthesizer"], dropna=False)["value"].transform("max") if self.log else None
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a step function for each synthesizer, with the same style and markers in every frame."""

@@ -21,7 +21,9 @@ TITLES = {"claimed": "against the claim on the data set", "claimed_larger": "aga
 class Exceeding(Figure):
     """Share of data sets whose audited epsilon exceeds the claimed one, against n."""
 
+    ACROSS = "n"
     ALT = "Lines with error bars"
+    READING = "Bars: 95 % confidence limits (Clopper and Pearson)"
     COUNTS_INFINITE = True
     LINES = True
 
@@ -30,15 +32,6 @@ class Exceeding(Figure):
         default_factory=lambda: ["audited", "claimed", "claimed_larger"],
         description="The loss, then the claims, each in its own frame.",
     )
-
-    @property
-    def across(self) -> str:
-        """Sample size."""
-        return "n"
-
-    def line_words(self) -> str:
-        """Words of the caption on the bars."""
-        return "Bars: 95 % confidence limits (Clopper and Pearson)"
 
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a page, with the frames in a row."""

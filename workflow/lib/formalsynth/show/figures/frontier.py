@@ -30,7 +30,13 @@ class Frontier(Figure):
     epsilon, with a thin line to the claimed one.
     """
 
+    ACROSS = AUDITED
     ALT = "Points of utility against epsilon"
+    READING = (
+        "Horizontal axis: ε for adding or removing one record. Dots: guaranteed for every data set (squares: if draws are "
+        "exact); diamonds (conditional guarantee) and open markers: the largest loss so far, with a thin line to the "
+        "claimed ε; dotted: the difference between two samples"
+    )
     FRAMES = ("none", "scenario")
     HEIGHT = 2.1
     MARGIN = 0.3
@@ -38,22 +44,9 @@ class Frontier(Figure):
     kind: Literal["frontier"]
     value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance between the synthetic and the confidential data.")
 
-    @property
-    def across(self) -> str:
-        """Audited epsilon."""
-        return AUDITED
-
     def tables(self) -> list[str]:
         """Names of the table of replicates and of the audit, which contains the kinds of neighbours."""
         return [self.table, AUDIT]
-
-    def line_words(self) -> str:
-        """Words of the caption on lines and markers."""
-        return (
-            "Horizontal axis: ε for adding or removing one record. Dots: guaranteed for every data set (squares: if draws are "
-            "exact); diamonds (conditional guarantee) and open markers: the largest loss so far, with a thin line to the "
-            "claimed ε; dotted: the difference between two samples"
-        )
 
     def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Select the audited data sets; add epsilon for adding or removing a record, and the distance between two samples."""
@@ -75,7 +68,7 @@ class Frontier(Figure):
 
     def logarithmic(self, table: DataFrame) -> Series:
         """Median of each mark."""
-        return table.groupby(["scenario", "panel", "synthesizer"])["value"].transform("median")
+        return table.groupby(["scenario", "panel", "synthesizer"], dropna=False)["value"].transform("median")
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each scenario."""

@@ -42,20 +42,17 @@ class Guaranteed(Figure):
     """
 
     ALT = "Lines of utility against the guaranteed epsilon"
+    READING = (
+        "Horizontal axis: the ε that is guaranteed for every data set when one record is added or removed (squares: if draws "
+        "from the posterior are exact); on its right, mechanisms without such a guarantee. Markers: medians over data sets; "
+        "bars: their middle half; dotted: the difference between two samples of one population"
+    )
     FRAMES = ("none", "scenario")
     HEIGHT = 2.5
     MARGIN = 0.2
 
     kind: Literal["guaranteed"]
     value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance between the synthetic and the confidential data.")
-
-    def line_words(self) -> str:
-        """Words of the caption on lines and markers."""
-        return (
-            "Horizontal axis: the ε that is guaranteed for every data set when one record is added or removed (squares: if draws "
-            "from the posterior are exact); on its right, mechanisms without such a guarantee. Markers: medians over data sets; "
-            "bars: their middle half; dotted: the difference between two samples of one population"
-        )
 
     def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Add the guaranteed epsilon (NaN without a guarantee) and the distance between two samples."""
@@ -67,7 +64,7 @@ class Guaranteed(Figure):
 
     def logarithmic(self, table: DataFrame) -> Series:
         """Median of each mark."""
-        return table.groupby(["scenario", "panel", "synthesizer"])["value"].transform("median")
+        return table.groupby(["scenario", "panel", "synthesizer"], dropna=False)["value"].transform("median")
 
     def bars(self) -> list[Handle]:
         """Legend entry for the bars."""

@@ -51,12 +51,6 @@ class Scatter(Figure):
             for k, look in enumerate(looks)
         ]
 
-    def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
-        """One frame, or one for each synthesizer."""
-        if self.panels != "synthesizer":
-            return [("", table)]
-        return [(display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
-
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw the frames below each other, with the same x limits."""
         margin = 0.04 * (table["x"].max() - table["x"].min()) or 0.5

@@ -13,7 +13,7 @@ from formalsynth.show.groups import by_name, by_number
 from formalsynth.show.limit_law import OfLimitLaw
 from formalsynth.show.names import Name, spaced, write_names
 from formalsynth.show.rates import spread
-from formalsynth.show.style import COLUMN, FAINT, INK, edge
+from formalsynth.show.style import FAINT, INK, edge
 from formalsynth.show.types import Canvas, DataFrame, Series
 
 GAP = 6
@@ -28,6 +28,9 @@ NAMES = 6.0
 class Spread(OfLimitLaw):
     """Standard deviation of the values over data sets, by sample size; one line for each synthesizer, named at its end."""
 
+    ACROSS = "n"
+    HEIGHT = 2.4
+    MARGIN = 0.0
     ALT = "Lines of a standard deviation by sample size"
     READING = "Points: standard deviation over data sets; bars: two standard errors; dotted: the rate n^-1/2"
     LAW_WORDS = "Dashed: standard deviation of the limit law"
@@ -36,18 +39,9 @@ class Spread(OfLimitLaw):
     kind: Literal["spread"]
     value: str = Field(description="Column whose standard deviation is drawn.")
 
-    @property
-    def across(self) -> str:
-        """Sample size."""
-        return "n"
-
     def logarithmic(self, table: DataFrame) -> Series:
         """Return the standard deviation at each point."""
         return table.groupby(["synthesizer", "n"])["value"].transform("std").fillna(0.0)
-
-    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
-        """Width of a column."""
-        return COLUMN, 2.4
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a line for each synthesizer, the limit law, and the rate, starting at the first point of the last line."""

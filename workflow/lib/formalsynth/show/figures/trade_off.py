@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -16,8 +15,6 @@ from formalsynth.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth.show.style import FAINT, INK, PAGE, edge
 from formalsynth.show.types import Axes, Canvas, DataFrame
 
-ACROSS = 4
-"""Number of frames in a row."""
 BELOW = 0.5
 """Position of a share of 0 on the logarithmic axes, relative to the smallest positive share."""
 
@@ -26,6 +23,11 @@ BELOW = 0.5
 class TradeOff(Figure):
     """False negatives against false positives of the attack, drawn over the region that the claim allows."""
 
+    ACROSS = "value"
+    WIDTH = PAGE
+    HEIGHT = 1.6
+    MARGIN = 0.3
+    IN_A_ROW = 4
     ALT = "Small panels, each with a line of one error rate against the other"
     FRAMES = ("synthesizer",)
     MARKED = False
@@ -40,11 +42,6 @@ class TradeOff(Figure):
     value: Literal["error"] = "error"
     panels: Literal["synthesizer"] = "synthesizer"
 
-    @property
-    def across(self) -> str:
-        """Share of false positives."""
-        return "value"
-
     def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Add the claims, their delta and the attacked epsilon to the error rates."""
         import pandas as pd
@@ -56,15 +53,11 @@ class TradeOff(Figure):
         columns = ["delta", "claimed", "claimed_larger", "attacked"]
         return tidy.assign(**{column: attacks[column].reindex(rows).to_numpy() for column in columns})
 
-    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
-        """Width of a page, with small frames."""
-        return PAGE, 1.6 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.3
-
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each synthesizer, with the same axes."""
         some = table[["value", "x"]].to_numpy(dtype=float)
         least = BELOW * float(some[some > 0].min(initial=1))
-        for axis, id, group in small_frames(canvas, table, ACROSS, "false positives", self.y):
+        for axis, id, group in small_frames(canvas, table, self.IN_A_ROW, "false positives", self.y):
             _draw_frame(axis, display.looks[id], group, least)
 
 

@@ -93,13 +93,7 @@ class Violin(Framed):
     def logarithmic(self, table: DataFrame) -> Series | None:
         """Largest value of each row: only the positive values of a row are drawn."""
         rows = ["synthesizer", "n"] if self.panels == "synthesizer" else ["panel", "synthesizer"]
-        return table.groupby(rows)["value"].transform("max") if self.log else None
-
-    def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
-        """One frame for each panel, or for each synthesizer."""
-        if self.panels == "synthesizer":
-            return [(display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
-        return by_name(table, "panel")
+        return table.groupby(rows, dropna=False)["value"].transform("max") if self.log else None
 
     def _rows(self, display: FigureDisplay, group: DataFrame) -> list[Row]:
         """Rows of a frame."""
