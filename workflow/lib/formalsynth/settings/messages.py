@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -94,23 +94,23 @@ def validated(model: type[Config], values: object, file: Path, where: str = "") 
         ConfigError: with a line for each problem.
     """
     try:
-        settings = model.model_validate(values)
-        truth_values = _truth_values(values, settings)
-        wrong = [_Problem(path, f": given {given}", "Input should be a number") for path, given in truth_values]
+        settings, wrong = model.model_validate(values), list[_Problem]()
     except ValidationError as error:
-        wrong = [_problem(model, values, dict(details)) for details in error.errors(include_url=False)]
-    wrong += _odd_texts(values)
-    if wrong:
+        settings, wrong = None, [_problem(model, values, dict(details)) for details in error.errors(include_url=False)]
+    wrong += _odd(values, settings)
+    if settings is None or wrong:
         raise ConfigError("\n".join(_lines(wrong, file, where)))
     return settings
 
 
-class _Problem:
+class _Problem(NamedTuple):
     """A value that cannot be used."""
 
-    def __init__(self, path: Where, given: str, allowed: str, other_kinds: bool = False) -> None:
-        """Store its path, the given and the allowed value, and whether values of other kinds are allowed."""
-        self.path, self.given, self.allowed, self.other_kinds = path, given, allowed, other_kinds
+    path: Where
+    given: str
+    allowed: str
+    other_kinds: bool = False
+    """True if values of other kinds are allowed, too."""
 
 
 def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
@@ -118,7 +118,8 @@ def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
     paths = {problem.path for problem in wrong}
     for problem in wrong:
         # if a value may be a number or a list, the problems inside the list are enough
-        if not (problem.other_kinds and _has_inner(problem.path, paths)):
+        inner = any(problem.path != path and problem.path == path[: len(problem.path)] for path in paths)
+        if not (problem.other_kinds and inner):
             by_path.setdefault(problem.path, {}).setdefault(problem.given, []).append(problem.allowed)
     for path, problems in by_path.items():
         key = ".".join([where, *path] if where else path)
@@ -128,38 +129,23 @@ def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
             yield f"{file}: {place}{', or '.join(dict.fromkeys(allowed))}"
 
 
-def _has_inner(path: Where, paths: Iterable[Where]) -> bool:
-    return any(path != other and path == other[: len(path)] for other in paths)
-
-
-def _odd_texts(given: object, path: Where = ()) -> Iterator[_Problem]:
-    """Yield problems for values and keys that a terminal or a spreadsheet would not treat as text."""
+def _odd(given: object, read: object, path: Where = ()) -> Iterator[_Problem]:
+    """Yield problems for truth values read as numbers, and for text that a terminal or a spreadsheet would not treat as text."""
     if isinstance(given, str):
-        if UNSEEN.search(given):
-            yield _Problem(path, f": given {short(given)}", "Input should have no control characters")
-        elif FORMULA.match(given):
-            yield _Problem(path, f": given {short(given)}", "Input should not start like a spreadsheet formula")
-    elif isinstance(given, dict):
-        for key, value in given.items():
-            yield from _odd_texts(key, path)
-            yield from _odd_texts(value, (*path, str(key)))
-    elif isinstance(given, list):
-        for place, value in enumerate(given):
-            yield from _odd_texts(value, (*path, str(place)))
-
-
-def _truth_values(given: object, read: object, path: Where = ()) -> Iterator[tuple[Where, bool]]:
-    """Yield the places where true or false was read as a number."""
-    if isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
-        yield path, given
+        wrong = "have no control characters" if UNSEEN.search(given) else "not start like a spreadsheet formula"
+        if UNSEEN.search(given) or FORMULA.match(given):
+            yield _Problem(path, f": given {short(given)}", f"Input should {wrong}")
+    elif isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
+        yield _Problem(path, f": given {given}", "Input should be a number")
     elif isinstance(given, dict):
         for key, value in given.items():
             # a numeric key may have become text
             inner = read.get(key, read.get(str(key))) if isinstance(read, dict) else getattr(read, str(key), None)
-            yield from _truth_values(value, inner, (*path, str(key)))
-    elif isinstance(given, list) and isinstance(read, list | tuple):
-        for place, (value, inner) in enumerate(zip(given, read, strict=False)):
-            yield from _truth_values(value, inner, (*path, str(place)))
+            yield from (*_odd(key, key, path), *_odd(value, inner, (*path, str(key))))
+    elif isinstance(given, list):
+        for place, value in enumerate(given):
+            inner = read[place] if isinstance(read, list | tuple) and place < len(read) else None
+            yield from _odd(value, inner, (*path, str(place)))
 
 
 def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> _Problem:
