@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, SerializationInfo, ValidationError
 from pydantic.json_schema import JsonSchemaValue
@@ -21,10 +21,8 @@ UNKNOWN_KEY = "unknown_key"
 class Variants(ABC):
     """Annotation of a section that comes in variants, as in ``Annotated[Test, ByKind(TESTS)]``."""
 
-    @property
-    @abstractmethod
-    def key(self) -> str:
-        """Key that messages name if no variant fits."""
+    key: ClassVar[str]
+    """Key that messages name if no variant fits."""
 
     @abstractmethod
     def variants(self) -> Mapping[str, type[BaseModel]]:
@@ -77,14 +75,10 @@ class Variants(ABC):
 class ByKind(Variants):
     """Section whose ``kind`` names its model in a register."""
 
+    key: ClassVar[str] = "kind"
     models: Mapping[str, type[BaseModel]]
     default: str | None = None
     """Kind of a section without that key; None if the key is required."""
-
-    @property
-    def key(self) -> str:
-        """The key that names the kind."""
-        return "kind"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
         """Kinds in alphabetical order."""

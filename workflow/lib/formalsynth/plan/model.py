@@ -239,14 +239,10 @@ def find_all() -> None:
 class Chosen(Variants):
     """Section whose ``name`` names an entry of a register, with the parameters of that entry."""
 
+    key: ClassVar[str] = "name"
     entries: Registry[Any]
     parameters: str
     """Attribute of an entry that holds the model of its parameters."""
-
-    @property
-    def key(self) -> str:
-        """The key that names the entry."""
-        return "name"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
         """Return the model for choosing each entry."""
