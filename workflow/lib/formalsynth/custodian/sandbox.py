@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from formalsynth.core.registry import PACKAGE, REPOSITORY
+from formalsynth.core.registry import PACKAGE
 
 SYSTEM = (
     "/usr", "/lib", "/lib64", "/bin", "/etc", "/sys/devices", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
@@ -39,8 +39,8 @@ class ConfinedError(PermissionError):
 
 
 def software() -> list[Path]:
-    """List the folders with software: the system, Python, this package and its Stan programs."""
-    paths = {*map(Path, SYSTEM), Path(sys.prefix), Path(sys.base_prefix), PACKAGE, REPOSITORY / "stan"}
+    """List the folders with software: the system, Python and this package."""
+    paths = {*map(Path, SYSTEM), Path(sys.prefix), Path(sys.base_prefix), PACKAGE}
     return sorted(path.resolve() for path in paths if path.exists())
 
 

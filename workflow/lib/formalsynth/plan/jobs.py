@@ -518,18 +518,6 @@ class Jobs:
         """Return the columns of every scenario in the table of all results, except its replicates."""
         return [dict(jobs.scenario.summary().plain()) for jobs in self.scenarios]
 
-    def study_folder(self) -> str:
-        """Return the study folder of a confidential file.
-
-        Raises:
-            SystemExit: the run has no such study, or several.
-        """
-        studies = map(Path, self.plan.config.studies)
-        folders = [str(study.parent) for study in studies if study.with_name("schema.yaml").is_file()]
-        if len(folders) != 1:
-            refuse("validate and release need one study created by formalsynth inspect: --config study=studies/<name>/study.yaml")
-        return folders[0]
-
     def report_inputs(self) -> list[str]:
         """Every figure, table and caption."""
         return [path for paper in self.papers.values() for path in (*paper.figures(), *paper.tables())]
