@@ -678,14 +678,6 @@ def test_a_comparison_states_what_is_lost():
     ]  # fmt: skip
 
 
-def test_a_confidential_number_of_rows_has_a_declared_one_in_its_place(study, capsys):
-    households.declare(study, {"schema.yaml": {"neighbours": "add_remove"}})
-    assert main(["release", "studies/households"]) == 1
-    error = capsys.readouterr().err
-    assert "release.yaml: rows: is missing" in error
-    assert error.splitlines()[-1] == "No epsilon is spent."
-
-
 def test_a_public_number_of_rows_is_not_declared_again(study, capsys):
     households.declare(study, {"release.yaml": {"rows": 100}})
     assert main(["release", "studies/households"]) == 1
