@@ -46,6 +46,6 @@ def test_a_folder_is_searched_first_and_once(monkeypatch):
 
 
 def test_without_other_folders_there_is_one(monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setenv("PYTHONPATH", "")
     add_to_python_path("ours")
     assert os.environ["PYTHONPATH"] == "ours"

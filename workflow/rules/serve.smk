@@ -8,6 +8,7 @@ from formalsynth.jobs import forked
 
 IMPORTED = (
     "snakemake.script",
+    "filelock",
     "formalsynth.core.loops",
     "formalsynth.steps.collect",
     "formalsynth.steps.fit",
