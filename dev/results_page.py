@@ -135,7 +135,7 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
         "# Errata",
         "Errors in the printed papers, from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
         "occurs, and the claims that test it, with their verdicts in the reference run.",
-        "`python -m formalsynth.errata` prints the numbers of all checks or, given an id, of one. "
+        "`python tests/errata` prints the numbers of all checks or, given an id, of one. "
         "[CONTRACTION.md](CONTRACTION.md) explains why the bounds of min-max weights do not contract, which is not due to "
         "an error in a single formula.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),

@@ -2,6 +2,7 @@
 
 import math
 
+import contraction
 import numpy as np
 import pytest
 from formalsynth.audit.exact import exact_posteriors
@@ -10,12 +11,9 @@ from formalsynth.audit.risks import RISK_POPULATIONS, BetaData, LognormalData, P
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.weights import lipschitz_weights
-from formalsynth.errata.check import CHECKS
-from formalsynth.errata.checks import min_max
 from hypothesis import given
 from hypothesis import strategies as st
 
-CHECKS.find()
 FAMILIES.find()
 BY_NAME = pytest.mark.parametrize("population", RISK_POPULATIONS, ids=lambda population: population.name)
 
@@ -81,20 +79,33 @@ def test_modes_are_those_of_the_exact_posteriors():
         np.testing.assert_allclose(data.risk(weights), exact_mode(name, records, weights), atol=0.05, rtol=0.02)
 
 
-def test_the_check_of_contraction_holds_and_fails_with_the_rate_as_printed(monkeypatch):
-    """The check holds at smaller sizes than those of the command."""
-    min_max.simulated.cache_clear()
-    monkeypatch.setattr(min_max, "SIZES", {100: 100, 1000: 100, 20_000: 100})
-    monkeypatch.setattr(min_max, "FIRST", 100)
-    monkeypatch.setattr(min_max, "LAST", 20_000)
-    evidence = CHECKS["contraction"].run()
-    min_max.simulated.cache_clear()
-    assert evidence.holds, [comparison for comparison in evidence.derived if not comparison.agrees]
-    wrong = [comparison.quantity for comparison in evidence.printed if not comparison.agrees]
-    assert len(wrong) == 6
-    assert not any("declared" in quantity or "censored" in quantity for quantity in wrong)
+SIZES = pytest.mark.parametrize(
+    "sizes",
+    [{100: 100, 20_000: 100}, pytest.param({n: contraction.SIZES[n] for n in (1000, 100_000)}, marks=pytest.mark.slow)],
+)
+"""Numbers of data sets of two sample sizes; those of the table are slow."""
 
 
-@pytest.mark.slow
-def test_the_check_of_contraction_holds_at_the_sizes_of_the_command():
-    assert CHECKS["contraction"].run().holds
+@SIZES
+@BY_NAME
+def test_the_bounds_of_min_max_weights_follow_the_limit_law_and_not_the_printed_rate(population, sizes):
+    """Printed: one value at the rate n^(−1/2). Derived: Δ = M² / (4 (M − m)), M = b_n + a G with G a Gumbel variable."""
+    first, last = (contraction.simulated(population, n, number) for n, number in sizes.items())
+    (before, _), (sd, error) = (contraction.sd_with_error(bounds["min-max"]) for bounds in (first, last))
+    smaller, larger = (law(population, n) for n in sizes)
+    assert larger.sd == pytest.approx(sd, abs=4 * error)
+    assert before / math.sqrt(max(sizes) / min(sizes)) != pytest.approx(sd, abs=4 * error)
+    growth = np.median(last["min-max"]) - np.median(first["min-max"])
+    errors = [1.25 * spread / math.sqrt(number) for spread, number in zip((before, sd), sizes.values(), strict=True)]
+    tolerance = 4 * math.hypot(*errors) + 0.05  # 0.05 for the error of the fits
+    assert larger.median - smaller.median == pytest.approx(growth, abs=tolerance)
+    assert growth > tolerance
+
+
+@SIZES
+@BY_NAME
+def test_bounds_contract_with_a_declared_scale_unless_there_are_predictors_and_with_censoring(population, sizes):
+    first, last = (contraction.simulated(population, n, number) for n, number in sizes.items())
+    assert last["censored"].std(ddof=1) == 0
+    if population.name != "lognormal regression":
+        assert last["declared scale"].std(ddof=1) < 0.25 * first["declared scale"].std(ddof=1)

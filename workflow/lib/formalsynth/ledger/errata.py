@@ -35,14 +35,14 @@ class Erratum(Model):
     )
     printed: str = Field("", description="The printed formula or sentence, in our words.")
     derived: str = Field("", description="The derived statement, with its reason.")
-    check: str = Field("", description="The numbers that show the error; `python -m formalsynth.errata` with its id prints them.")
+    check: str = Field("", description="The numbers that show the error; `python tests/errata` with its id prints them.")
     consequence: str = Field("", description="Consequence for a reader who relies on the printed statement.")
     matters: str = Field("", description="Effect on the paper's conclusions.")
 
     @property
     def command(self) -> str:
         """Command that prints the numbers of the check; empty without a check."""
-        return f"python -m formalsynth.errata {self.id}" if self.check else ""
+        return f"python tests/errata {self.id}" if self.check else ""
 
 
 class ErrataConfig(Model):

@@ -1,1 +1,0 @@
-"""Checks of errata, one module for each; the register finds them in this folder."""
