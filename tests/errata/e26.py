@@ -29,7 +29,8 @@ def records_for_a_given_rho():
         unlimited = plugin >= N
         reference = unreached(target) if unlimited else searched(target)
         derived = math.inf if unlimited else plugin / (1 - plugin / N)
-        rows.append(Row(f"records for rho = {target:g}", plugin * (1 + 1 / N), derived, reference, MANY_RECORDS if unlimited else SEARCH))
+        how = MANY_RECORDS if unlimited else SEARCH
+        rows.append(Row(f"records for rho = {target:g}", plugin * (1 + 1 / N), derived, reference, how))
     return rows
 
 
