@@ -91,7 +91,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for comparison in comparisons():
             table += compare(comparison, Path(folder), cmdstan, options.repetitions, options.pymc)
-        compare_sizes(Path(folder), cmdstan, options.repetitions)
     if options.write:
         write_table("fits", ["model", "fit", "seconds (least to most)", "times ours"], table)
 
@@ -169,32 +168,6 @@ def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weigh
         lengths: Any = {"iter_warmup": SETTINGS.warmup, "iter_sampling": SETTINGS.draws}
         fit = model.sample(data=data, chains=1, seed=seed, adapt_delta=delta, output_dir=folder, show_progress=False, **lengths)
         return float(np.abs(fit.stan_variable("log_lik")).max())
-
-
-def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
-    """Compare sample sizes for weighted lognormal regression: with sufficient statistics, the time is nearly constant."""
-    executable = folder / "linear_regression"
-    compile_program(ROOT / "stan" / "linear_regression.stan", executable, cmdstan)
-    family = FAMILIES["lognormal_regression"]
-    seconds: dict[int, list[float]] = {n: [] for n in (200, 1600, 6400, 100_000)}
-    bounds: dict[int, list[float]] = {n: [] for n in seconds}
-    for seed in range(1, 2 * repetitions + 1):
-        for n in seconds:
-            generator = np.random.default_rng(seed)
-            records = lognormal_on_normal(generator, n, predictor_mean=2, predictor_sd=1, intercept=1, sigma=1)
-            weights = generator.random(n)
-
-            def fit(records=records, weights=weights, seed=seed):
-                data = family.stan_data(records, weights, family.priors)
-                return sample(executable, data, family.inits(data), family.parameters, seed, SETTINGS)
-
-            fitted = timed(fit, seconds[n])
-            timed(functools.partial(record_bounds, family, records, fitted.draws, [Sensitive(weights)]), bounds[n])
-    print("weighted lognormal regression against n: one fit, and the bounds of its records over 1000 draws")
-    for n, values in seconds.items():
-        ratio = statistics.median(values) / statistics.median(seconds[200])
-        print(f"  {line(values)}  {ratio:6.2f} x  fit,    n = {n}")
-        print(f"  {line(bounds[n])}            bounds, n = {n}")
 
 
 def timed(run: Callable[[], Any], seconds: list[float]) -> Any:
