@@ -10,7 +10,7 @@ import argparse
 import csv
 import itertools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 TIMES = {"seconds"}
@@ -33,13 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = sorted(
         {*tables(options.before, options.scale, options.papers), *tables(options.after, options.scale, options.papers)}
     )
-    differences = {name: difference(options.before / name, options.after / name) for name in names}
-    for name, words in differences.items():
-        if words:
-            print(f"{name}: {words}")
-    differing = sum(bool(words) for words in differences.values())
-    print(f"{len(names)} files compared, {differing} differ" if names else "nothing to compare: neither folder has tables")
-    return int(differing > 0 or not names)
+    compared = ((name, difference(options.before / name, options.after / name)) for name in names)
+    lines = [f"{name}: {words}" for name, words in compared if words]
+    total = f"{len(names)} files compared, {len(lines)} differ" if names else "nothing to compare: neither folder has tables"
+    print(*lines, total, sep="\n")
+    return int(bool(lines) or not names)
 
 
 def tables(folder: Path, scale: str, papers: Sequence[str] = ()) -> list[Path]:
@@ -61,19 +59,13 @@ def difference(before: Path, after: Path) -> str:
 
     Rows are counted as in the file; the header is row 1.
     """
-    missing = [str(path) for path in (before, after) if not path.is_file()]
-    if missing:
-        return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing"
+    for path in (before, after):
+        if not path.is_file():
+            return f"{path} is missing"
     if before.read_bytes() == after.read_bytes():
         return ""
     old, new = read(before), read(after)
     header = old[0] if old else []
-    if old[:1] != new[:1]:
-        present = new[0] if new else []
-        gone, added = [name for name in header if name not in present], [name for name in present if name not in header]
-        return (
-            f"columns are others: gone {list_of(gone)}, added {list_of(added)}" if gone or added else "columns have another order"
-        )
     for row, (first, second) in enumerate(itertools.zip_longest(old, new), start=1):
         if first is None or second is None:
             return f"had {len(old)} rows and has {len(new)}"
@@ -87,11 +79,6 @@ def read(path: Path) -> list[list[str]]:
     """Read the rows of a table as text, with its header first."""
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
-
-
-def list_of(columns: Iterable[str]) -> str:
-    """Join column names into a text."""
-    return ", ".join(columns) or "none"
 
 
 if __name__ == "__main__":

@@ -32,35 +32,11 @@ EXPECTED_SKIPS = (
     r"^the wheel is for Linux on x86-64$",
     r"^the schema of the registry of deployments is not here$",
 )
-"""Why a test may be left out where ``CI=true``; any other reason fails the session there."""
+"""Why a test may be left out where ``CI=true``; any other reason fails it there."""
 
 # The same examples on every run: a suite that gates a merge must not depend on luck.
 settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True, database=None)
 settings.load_profile("suite")
-
-
-SKIPPED = pytest.StashKey[list[tuple[str, str]]]()
-"""Tests that were left out, each with its reason."""
-RUN = pytest.StashKey[set[Path]]()
-"""Folders with a test that was not left out."""
-
-
-def unexpected_skips(reasons):
-    """Those of some reasons that are not among the expected ones."""
-    return [reason for reason in reasons if not any(re.search(expected, reason) for expected in EXPECTED_SKIPS)]
-
-
-def folder_of(name):
-    """The folder of a test."""
-    return Path(name.partition("::")[0]).parent
-
-
-def wrong_skips(config):
-    """Sentences on what was left out and must not be in CI: tests for an unexpected reason, and all tests of a folder."""
-    skipped = config.stash[SKIPPED]
-    wrong = [f"{name}: {reason}" for name, reason in skipped if unexpected_skips([reason])]
-    wrong += [f"every test of {folder}" for folder in sorted({folder_of(name) for name, _ in skipped} - config.stash[RUN])]
-    return [f"SKIPPED, which nobody expects in CI: {sentence}" for sentence in wrong]
 
 
 def pytest_addoption(parser):
@@ -69,7 +45,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     gc.set_threshold(ALLOCATIONS)
-    config.stash[SKIPPED], config.stash[RUN] = [], set()
 
 
 SLOW_SECONDS = 2700
@@ -102,24 +77,19 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=place)
 
 
-def pytest_report_teststatus(report, config):
-    if report.skipped and not hasattr(report, "wasxfail") and isinstance(report.longrepr, tuple):
-        config.stash[SKIPPED].append((report.nodeid, report.longrepr[2].removeprefix("Skipped: ")))
-    elif report.when == "call":
-        config.stash[RUN].add(folder_of(report.nodeid))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish(session):
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
     """In CI a test that is left out for a reason that nobody expects is a failure: it guards nothing."""
+    report = yield
+    if os.environ.get("CI") == "true" and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if not any(re.search(expected, reason) for expected in EXPECTED_SKIPS):
+            report.outcome, report.longrepr = "failed", f"left out, which nobody expects in CI: {reason}"
+    return report
+
+
+def pytest_sessionfinish():
     gc.freeze()  # pytest would search all that is left for reference cycles five times
-    if os.environ.get("CI") == "true" and session.exitstatus == pytest.ExitCode.OK and wrong_skips(session.config):
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    for sentence in wrong_skips(config):
-        terminalreporter.write_line(sentence)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """The comparison: its measures, its winners, its command, and the page that it writes."""
 
-import itertools
 import math
 import sys
 from importlib import import_module
@@ -180,39 +179,3 @@ def test_noisy_tables_run_in_the_comparison():
     synthetic = competitors.competitors()["noisy_tables"].run(trial)
     # two samples of 2000 values differ by more than 0.08 once in 100,000
     assert measures.measures(task, records, synthetic)["ecdf_max"] < 0.09
-
-
-@pytest.fixture(scope="module")
-def median():
-    """Median of a task, mechanism and epsilon in the stored summary, and its place."""
-    table = pd.read_csv(tables.SUMMARY).set_index(["task", "mechanism", "epsilon", "measure"])
-
-    def median(task, mechanism, epsilon, measure, column="median"):
-        return table.loc[(task, mechanism, epsilon, measure), column]
-
-    return median
-
-
-@pytest.mark.parametrize("epsilon", [1.0, 0.5])
-def test_the_findings_are_those_of_the_summary(median, epsilon):
-    assert median("counts", "noisy_tables", epsilon, "sd") < median("counts", "histogram", epsilon, "sd")
-    for task in ("beta", "lognormal"):
-        assert median(task, "noisy_tables", epsilon, "ecdf_max", "best") in ("yes", "tied")
-        assert median(task, "noisy_tables", epsilon, "ecdf_max") < 1.33 * median(task, "unweighted", 0.0, "ecdf_max")
-    assert median("counts", "histogram", 1.0, "ecdf_max", "best") == "yes"
-    assert median("beta", "moments", epsilon, "ecdf_max", "best") in ("yes", "tied")
-    for task in ("lognormal", "credit"):
-        assert median(task, "noisy_tables", epsilon, "slope", "best") in ("yes", "tied")
-    for name, task in itertools.product(("noisy_tables", "divergence"), ("independent", "correlated")):
-        assert median(task, name, epsilon, "slope", "best") in ("yes", "tied")
-    assert median("correlated", "divergence", 1.0, "slope") < 0.033
-    assert median("correlated", "noisy_tables", 1.0, "slope") < 0.051
-    for task in ("incomes", "hours"):
-        assert median(task, "histogram", epsilon, "ecdf_max", "best") == "yes"
-        assert median(task, "noisy_tables", epsilon, "ecdf_max") > 0.9 * median(task, "unweighted", 0.0, "ecdf_max")
-    assert median("incomes", "divergence", epsilon, "ecdf_max") < 0.5 * median("incomes", "unweighted", 0.0, "ecdf_max")
-    for task in ("lognormal", "independent", "correlated"):
-        assert np.isfinite(median(task, "tukey", epsilon, "slope")) == (epsilon == 1.0)
-    assert median("lognormal", "pairs", epsilon, "sd") > 2
-    assert np.isinf(median("independent", "aim", 0.5, "slope"))
-    assert min(median("cycles", name, epsilon, "ecdf_max") for name in ("histogram", "moments", "divergence")) > 0.3

@@ -109,14 +109,6 @@ def test_a_number_planted_in_any_checked_document_is_refused(repository, sentenc
         assert any(sentence.rstrip(".") in message for _, message in check(planted, settings)), path
 
 
-def test_exceptions_are_few_used_and_have_reasons(repository):
-    texts = " ".join(" ".join((repository / path).read_text(encoding="utf-8").split()) for path in numbers.documents(repository))
-    assert len(numbers.EXCEPTIONS) <= 20
-    for phrase, reason in numbers.EXCEPTIONS.items():
-        assert phrase in texts
-        assert len(reason.split()) > 3
-
-
 def test_a_number_in_a_note_is_a_setting_or_printed(tmp_path):
     for name, text in {
         "papers": "n: 2000\nfigures: {1: {note: Over 31 sets.}}",
