@@ -11,7 +11,9 @@ RUN apt-get update \
 WORKDIR /formalsynth
 COPY Makefile Snakefile pyproject.toml requirements.txt ./
 COPY config config/
+COPY docs/proofs docs/proofs/
 COPY profiles profiles/
+COPY release release/
 COPY resources resources/
 COPY stan stan/
 COPY workflow workflow/

@@ -36,15 +36,15 @@ first: setup ## a first figure: range-restricted bounds of 100 data sets (half a
 	@echo "The figure: $(HERE)/$(FIRST)"
 
 setup: .venv/complete config/KEYS.md ## install the Python packages and CmdStan, once; later only a check of a second
-	@$(BIN)/python -m formalsynth.jobs.locked || { \
+	@$(BIN)/python -m formalsynth_workflow.jobs.locked || { \
 	  echo "These were installed after set-up, so set-up starts again."; rm .venv/complete; make --no-print-directory .venv/complete; }
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
 	@[ .venv/told -nt .venv/complete ] || { touch .venv/told; echo "Set-up is complete."; }
 
-config/KEYS.md: .venv/complete $(wildcard workflow/lib/formalsynth/*/*.py workflow/lib/formalsynth/*/*/*.py)
-	@$(BIN)/python -m formalsynth.plan.schemas && touch $@ # schemas of config for editors, and tables of its keys
+config/KEYS.md: .venv/complete $(wildcard workflow/lib/*/*/*.py workflow/lib/*/*/*/*.py)
+	@$(BIN)/python -m formalsynth_workflow.plan.schemas && touch $@ # schemas of config for editors, and tables of its keys
 
-.venv/complete: requirements.txt pyproject.toml $(AGAIN)
+.venv/complete: requirements.txt pyproject.toml workflow/pyproject.toml release/pyproject.toml $(AGAIN)
 	@case "$(HERE)" in *:*) $(call stop,A virtual environment cannot be created in a folder with a colon in its path: move the project elsewhere.);; esac
 	@[ ! -e .venv ] || [ -e .venv/where ] || $(call stop,There is a .venv here that make did not create: move it away or delete it$(,) and run make again.)
 	@if [ -e $@ ] && [ -z '$(AGAIN)' ]; then echo "Bringing .venv up to requirements.txt"; rm -f $@ .venv/for_tests; exit; fi; \
@@ -54,7 +54,7 @@ config/KEYS.md: .venv/complete $(wildcard workflow/lib/formalsynth/*/*.py workfl
 	  $(call stop,$$python cannot create virtual environments: install its venv module (Debian and Ubuntu: apt-get install python3-venv).); \
 	echo "Setting up .venv with $$("$$python" --version) from requirements.txt (about a minute, once)"; \
 	rm -rf .venv && mkdir .venv && echo "$(HERE)" > .venv/where && "$$python" -m venv .venv
-	@{ $(PIP) --require-hashes -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > .venv/pip.log 2>&1 && touch $@ || { \
+	@{ $(PIP) --require-hashes -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e . -e workflow -e release; } > .venv/pip.log 2>&1 && touch $@ || { \
 	  grep '^ERROR' .venv/pip.log | head -n 3 >&2; why='is there a network?'; \
 	  ! grep -q 'No space left\|Disk quota' .venv/pip.log || why='the disk is full, or that of TMPDIR'; \
 	  ! grep -q 'DO NOT MATCH THE HASHES' .venv/pip.log || \
@@ -72,7 +72,9 @@ test: setup .venv/for_tests ## set-up, then the tests, except the slow ones (PYT
 test-slow: setup .venv/for_tests ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
 	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -m slow --durations=0 -n 2 --dist worksteal $(PYTEST)
 
-LINT := "ruff check ." "ruff format --check ." mypy lint-imports "snakefmt --check Snakefile workflow/Snakefile workflow/rules" \
+LINT := "ruff check ." "ruff format --check ." mypy lint-imports \
+  "lint-imports --config workflow/pyproject.toml" "lint-imports --config release/pyproject.toml" \
+  "snakefmt --check Snakefile workflow/Snakefile workflow/rules" \
   "snakemake --lint" "python -m dev.reference --check" "python -m dev.weight" \
   "python -m dev.words" "python -m dev.prose" "python -m dev.numbers"
 lint: setup .venv/for_tests ## check style, types, words, numbers in documents, imports, generated files, and lines of code
@@ -80,7 +82,7 @@ lint: setup .venv/for_tests ## check style, types, words, numbers in documents, 
 
 check-study: setup ## check that everything that a study of your own registers keeps to its contract (STUDY=<file>)
 	@[ '$(STUDY)' ] || $(call stop,Say which: make check-study STUDY=<file>.)
-	@$(RUN) python -m formalsynth.plan.contracts '$(STUDY)'
+	@$(RUN) python -m formalsynth_workflow.plan.contracts '$(STUDY)'
 
 bench: setup ## compare our fits with others', and measure the workflow's own cost (about half an hour; PYMC=<python with pymc and nutpie>)
 	@export $(RUN) OMP_NUM_THREADS=1; set -e; python bench/fits.py $(if $(PYMC),--pymc '$(PYMC)') --write; \
@@ -100,9 +102,10 @@ docs: setup .venv/for_tests ## write a website of a run: the report that may be 
 	@echo "The site: $(or $(SITE),site)/index.html"
 
 LOCKING := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet
+DISTRIBUTIONS := --no-emit-package formalsynth pyproject.toml workflow/pyproject.toml release/pyproject.toml
 lock: ## write requirements.txt and requirements-dev.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
-	$(LOCKING) $(LOCK) --extra cluster --extra dev --extra release pyproject.toml --output-file requirements-dev.txt
-	$(LOCKING) --constraint requirements-dev.txt --extra cluster --extra release pyproject.toml --output-file requirements.txt
+	$(LOCKING) $(LOCK) --extra cluster --extra dev $(DISTRIBUTIONS) --output-file requirements-dev.txt
+	$(LOCKING) --constraint requirements-dev.txt --extra cluster $(DISTRIBUTIONS) --output-file requirements.txt
 	echo cyclonedx-bom | $(LOCKING) $(LOCK) --constraint requirements.txt - --output-file .github/sbom.txt
 
 clean: ## remove the workflow's output; keep packages and CmdStan

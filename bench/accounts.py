@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from formalsynth.jobs.logs import ACCOUNT
 from page import table, write_table
+
+from formalsynth_workflow.jobs.logs import ACCOUNT
 
 SECONDS = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")
 OF_PAPERS = ("simulate", "fit", "measure", "audit", "study", "collect", "collect_study", "judge", "plot", "tabulate")

@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
 from formalsynth.audit.bridge import bridge, log_ratio
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.neighbours import added, additions
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Array, Records, intercept_only, joined
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import Synthesizer
 
 for register in (FAMILIES, MECHANISMS, POPULATIONS):
     register.find()

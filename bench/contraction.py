@@ -6,11 +6,12 @@
 import math
 
 import numpy as np
+from page import table, write_table
+
 from formalsynth.audit.limit_law import law
 from formalsynth.audit.risks import RISK_POPULATIONS, DataSet, RiskPopulation
 from formalsynth.core.arrays import Array
 from formalsynth.core.weights import lipschitz_weights, scaled_weights
-from page import table, write_table
 
 SIZES = {100: 500, 1000: 500, 10_000: 400, 100_000: 250}
 """Number of simulated data sets, keyed by their number of records."""

@@ -20,11 +20,13 @@ from typing import Any
 
 import cmdstanpy
 import numpy as np
+from page import write_table
+
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.data.populations.beta import beta
 from formalsynth.data.populations.counts import negative_binomial_mixture
@@ -32,7 +34,6 @@ from formalsynth.data.populations.lognormal import lognormal_on_normal
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import sample
 from formalsynth.stan.served import ended_after
-from page import write_table
 
 FAMILIES.find()
 ROOT = Path(__file__).parents[1]

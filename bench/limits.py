@@ -9,13 +9,14 @@ import itertools
 import math
 
 import numpy as np
+from page import table, write_table
+
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.private import Bins
 from formalsynth.core.tables import tabled
 from formalsynth.inference.density import Guess
 from formalsynth.inference.expected_errors import error_factor
 from formalsynth.inference.tables_model import TablesModel
-from page import table, write_table
 
 FAMILIES.find()
 SIZE, FACTORS, EPSILONS = 2000, (1.25, 2.0), (0.2, 0.5, 1.0)

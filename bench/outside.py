@@ -29,6 +29,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from scipy.special import expit
+
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
@@ -38,8 +41,6 @@ from formalsynth.inference.goodness_of_fit import p_value
 from formalsynth.inference.intervals import contradicted
 from formalsynth.inference.table_intervals import NO_LIMITS, Limits, OutcomeTable
 from formalsynth.inference.tables_model import TablesModel
-from scipy import stats
-from scipy.special import expit
 
 FAMILIES.find()
 ROOT = Path(__file__).parents[1]

@@ -1,9 +1,10 @@
 """Populations of the families with a predictor, for bench/large.py."""
 
 import numpy as np
+from scipy.special import expit
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.population import population
-from scipy.special import expit
 
 
 def _design(generator: np.random.Generator, n: int) -> np.ndarray:

@@ -18,6 +18,9 @@ from dataclasses import dataclass, field
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from page import write_table
+from scipy.special import expit
+
 from formalsynth.audit.attack import attack_bound
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
@@ -28,8 +31,6 @@ from formalsynth.inference.density import TablesDensity, importance_draws
 from formalsynth.inference.goodness_of_fit import p_value
 from formalsynth.inference.intervals import contradicted
 from formalsynth.mechanisms.noisy_tables import ratio
-from page import write_table
-from scipy.special import expit
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from formalsynth.custodian.analyses import names
-from formalsynth.custodian.intervals import Way, analysed, largest, simulated_noise, values
-from formalsynth.custodian.model import Model
-from formalsynth.custodian.schema import Analyses, PublicSchema, Schema
-from formalsynth.custodian.tables import measured
+
+from formalsynth_release.analyses import names
+from formalsynth_release.intervals import Way, analysed, largest, simulated_noise, values
+from formalsynth_release.model import Model
+from formalsynth_release.schema import Analyses, PublicSchema, Schema
+from formalsynth_release.tables import measured
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import households

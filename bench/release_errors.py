@@ -19,16 +19,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from formalsynth.custodian.analyses import estimates
-from formalsynth.custodian.intervals import simulated_noise
-from formalsynth.custodian.levels import MISSING, Levels, levels_of
-from formalsynth.custodian.margins import inside_levels
-from formalsynth.custodian.model import Model
-from formalsynth.custodian.schema import KIND, Analyses
-from formalsynth.custodian.tables import measured
-from formalsynth.custodian.tables_compare import associations
 from page import table
 from release_coverage import RESULTS, ROWS, SCHEMA, rows_of, schema_of
+
+from formalsynth_release.analyses import estimates
+from formalsynth_release.intervals import simulated_noise
+from formalsynth_release.levels import MISSING, Levels, levels_of
+from formalsynth_release.margins import inside_levels
+from formalsynth_release.model import Model
+from formalsynth_release.schema import KIND, Analyses
+from formalsynth_release.tables import measured
+from formalsynth_release.tables_compare import associations
 
 SETS = 2
 REGRESSION = Analyses.model_validate({"regressions": [{"predictors": ["age", "education"], "log": True}]})

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from fits import ROOT, SETTINGS, comparisons, processor_seconds
+
 from formalsynth.core.arrays import Draws
 from formalsynth.core.family import FAMILIES
 from formalsynth.stan import sample as sampling

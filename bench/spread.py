@@ -7,8 +7,9 @@ log n over the four sample sizes of the contraction studies.
 """
 
 import numpy as np
-from formalsynth.core.statistics import STATISTICS, jackknife
 from scipy import stats
+
+from formalsynth.core.statistics import STATISTICS, jackknife
 
 REPLICATES, TRIALS, RESAMPLES = 100, 2000, 200
 SIZES = np.array([200, 400, 1600, 6400])

@@ -25,6 +25,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
@@ -32,7 +34,6 @@ from formalsynth.core.tables import tabled
 from formalsynth.inference.density import TablesDensity, importance_draws
 from formalsynth.inference.intervals import Interval, interval_with_draws, without_draws
 from formalsynth.inference.tables_model import TablesModel
-from scipy import stats
 
 FAMILIES.find()
 RESULTS = Path(__file__).parents[1] / "results"

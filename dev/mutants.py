@@ -25,27 +25,28 @@ from pathlib import Path
 import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PACKAGE = Path("workflow", "lib", "formalsynth")
+FOLDERS = {"formalsynth": "workflow/lib", "formalsynth_workflow": "workflow/lib", "formalsynth_release": "release"}
+"""Folder of each package."""
 ROOMS = {
-    "core/bounds.py": "tests/core tests/mechanisms",
-    "core/mechanism.py": "tests/core tests/mechanisms",
-    "core/selection.py": "tests/mechanisms",
-    "inference/distance.py": "tests/inference tests/mechanisms",
-    "core/streams.py": "tests/core",
-    "core/weights.py": "tests/core tests/mechanisms",
-    "mechanisms/*.py": "tests/mechanisms",
-    "audit/*.py": "tests/audit",
-    "engine/*.py": "tests/engine tests/audit",
-    "custodian/budget.py": "tests/custodian",
-    "custodian/hash_chain.py": "tests/custodian",
-    "custodian/same_rows.py": "tests/custodian",
-    "custodian/crossing.py": "tests/custodian",
-    "custodian/variables.py": "tests/custodian",
-    "custodian/sandbox.py": "tests/custodian",
-    "custodian/tables.py": "tests/custodian",
-    "custodian/verify.py": "tests/custodian",
-    "custodian/noise.py": "tests/custodian",
-    "ledger/tests/*.py": "tests/ledger",
+    "formalsynth/core/bounds.py": "tests/core tests/mechanisms",
+    "formalsynth/core/mechanism.py": "tests/core tests/mechanisms",
+    "formalsynth/core/selection.py": "tests/mechanisms",
+    "formalsynth/inference/distance.py": "tests/inference tests/mechanisms",
+    "formalsynth/core/streams.py": "tests/core",
+    "formalsynth/core/weights.py": "tests/core tests/mechanisms",
+    "formalsynth/mechanisms/*.py": "tests/mechanisms",
+    "formalsynth/audit/*.py": "tests/audit",
+    "formalsynth/engine/*.py": "tests/engine tests/audit",
+    "formalsynth_release/budget.py": "release/tests",
+    "formalsynth_release/hash_chain.py": "release/tests",
+    "formalsynth_release/same_rows.py": "release/tests",
+    "formalsynth_release/crossing.py": "release/tests",
+    "formalsynth_release/variables.py": "release/tests",
+    "formalsynth_release/sandbox.py": "release/tests",
+    "formalsynth_release/tables.py": "release/tests",
+    "formalsynth_release/verify.py": "release/tests",
+    "formalsynth_release/noise.py": "release/tests",
+    "formalsynth_workflow/ledger/tests/*.py": "tests/ledger",
 }
 """Modules to change, and the tests that must detect the changes."""
 CONSTANTS = "test_privacy_constants.py"
@@ -71,7 +72,7 @@ class Mutant:
     """A changed module."""
 
     module: str
-    """Path below the package."""
+    """Path from the folder of its package."""
     change: str
     """Statement before and after, with the line number if it is generated."""
     source: Callable[[], str]
@@ -194,7 +195,7 @@ def named(entries: list[dict[str, str]]) -> list[Mutant]:
     mutants, problems = [], []
     for entry in entries:
         module, old, new = entry["module"], entry["old"], entry["new"]
-        text = (REPOSITORY / PACKAGE / module).read_text(encoding="utf-8")
+        text = (REPOSITORY / place_of(module)).read_text(encoding="utf-8")
         if (times := text.count(old)) != 1:
             problems.append(f"{NAMED.name}: {module}: {old!r} occurs {times} times; allowed: once")
         mutants.append(Mutant(module, f"- {old.strip()} -> {new.strip()}", functools.partial(text.replace, old, new), True))
@@ -215,13 +216,16 @@ def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> 
     """Run tests on a changed copy of the package; with None, on an unchanged one."""
     if not hasattr(copies, "folder"):
         copies.folder = _copy_of_repository()
-    place = copies.folder / PACKAGE / (mutant.module if mutant else "__init__.py")
+    place = copies.folder / place_of(mutant.module if mutant else "formalsynth/__init__.py")
     before = place.read_bytes()
     if mutant:
         place.write_text(mutant.source(), encoding="utf-8")
     pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", FAST]
     command = ["prlimit", f"--as={MEMORY}", *pytest, *tests]
-    environment = os.environ | {"PYTHONPATH": str(copies.folder / "workflow" / "lib"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {
+        "PYTHONPATH": f"{copies.folder}/workflow/lib:{copies.folder}/release",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     try:
         done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, timeout=SECONDS, check=False)
         return done.returncode != 0
@@ -231,17 +235,24 @@ def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> 
         place.write_bytes(before)
 
 
+def place_of(module: str) -> Path:
+    """Return the path of a module in the repository."""
+    return Path(FOLDERS[Path(module).parts[0]], module)
+
+
 def _copy_of_repository() -> Path:
-    """Make a folder with a copy of the package and links to everything else."""
+    """Make a folder with a copy of the packages and links to everything else."""
     folder = Path(tempfile.mkdtemp(prefix="mutants-", dir=SCRATCH.name))
     for path in REPOSITORY.iterdir():
-        if path.name != "workflow":
+        if path.name not in ("workflow", "release"):
             (folder / path.name).symlink_to(path)
-    (folder / PACKAGE).parent.mkdir(parents=True)
-    for path in (REPOSITORY / "workflow").iterdir():
-        if path.name != "lib":
-            (folder / "workflow" / path.name).symlink_to(path)
-    shutil.copytree(REPOSITORY / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in FOLDERS:
+        place = place_of(package)
+        shutil.copytree(REPOSITORY / place, folder / place, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for inside in ("workflow", "release"):
+        for path in (REPOSITORY / inside).iterdir():
+            if not (folder / inside / path.name).exists():
+                (folder / inside / path.name).symlink_to(path)
     return folder
 
 
@@ -255,8 +266,9 @@ def main() -> int:
     given = parser.parse_args()
     config = yaml.safe_load(NAMED.read_text(encoding="utf-8"))
     accepted = {entry["mutant"]: entry["reason"] for entry in config["accepted"]}
-    paths = [path for room in ROOMS for path in sorted((REPOSITORY / PACKAGE).glob(room))]
-    texts = {str(path.relative_to(REPOSITORY / PACKAGE)): path.read_text(encoding="utf-8") for path in paths}
+    folders = {room: REPOSITORY / place_of(room.partition("/")[0]).parent for room in ROOMS}
+    paths = [(path, folder) for room, folder in folders.items() for path in sorted(folder.glob(room))]
+    texts = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path, folder in paths}
     pool = [mutant for module, text in texts.items() for mutant in generated(module, text)]
     # sorted by a digest, so a change to one module does not change which mutants of other modules are tried
     sample = sorted(pool, key=lambda mutant: hashlib.sha256(mutant.name.encode()).digest())[: given.most]

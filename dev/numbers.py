@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from formalsynth.core.words import METRICS, metric
-from formalsynth.report.contents import read_ledger
-from formalsynth.report.rows import ours
+from formalsynth_workflow.report.contents import read_ledger
+from formalsynth_workflow.report.rows import ours
 
 DOCUMENTS = ("README.md", "docs/*.md", "docs/proofs/*.md")
 """Documents whose parts are filled."""

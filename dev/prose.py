@@ -9,12 +9,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from formalsynth.plan.load import plan_of
-from formalsynth.show.captions import caption
 from proselint.checks import __register__
 from proselint.config import DEFAULT
 from proselint.registry import CheckRegistry
 from proselint.tools import LintFile
+
+from formalsynth_workflow.plan.load import plan_of
+from formalsynth_workflow.show.captions import caption
 
 OFF = {
     "typography.symbols.curly_quotes": "documents are typed with straight quotes, and quote programs that print them",

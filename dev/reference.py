@@ -15,16 +15,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from formalsynth.ledger.steadiness import agreement, drawn_verdicts, steadiness
-from formalsynth.plan.load import plan_of
-from formalsynth.plan.marks import between
-from formalsynth.plan.paper import Paper, Plan
-from formalsynth.report.contents import read_ledger
-from formalsynth.report.glossary import TERMS
-from formalsynth.runtime.files import read_table, whole, write_text
 
 from dev.numbers import documents, filled, markdown_rows
 from dev.results_page import caption_in, errata_page, lead_picture, readme_part, results_page
+from formalsynth.runtime.files import read_table, whole, write_text
+from formalsynth_workflow.ledger.steadiness import agreement, drawn_verdicts, steadiness
+from formalsynth_workflow.plan.load import plan_of
+from formalsynth_workflow.plan.marks import between
+from formalsynth_workflow.plan.paper import Paper, Plan
+from formalsynth_workflow.report.contents import read_ledger
+from formalsynth_workflow.report.glossary import TERMS
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-from formalsynth.core.arrays import Array
-from formalsynth.ledger.claims import KINDS, kind_name
-from formalsynth.ledger.errata import Erratum
-from formalsynth.ledger.judge import LedgerRow
-from formalsynth.ledger.steadiness import STEADY
-from formalsynth.ledger.verdicts import REPRODUCED, VERDICTS
-from formalsynth.plan.paper import Paper, Plan, figure_file
-from formalsynth.report.captions import finding, with_finding
-from formalsynth.report.findings import FINDINGS, JUDGED, ErratumClaims, Findings, findings
-from formalsynth.report.glossary import ERRATUM
-from formalsynth.report.rows import ours
-from formalsynth.report.unsteady import Turning, headline_error, stays_words, unsteady
 
 from dev.numbers import markdown_rows
+from formalsynth.core.arrays import Array
+from formalsynth_workflow.ledger.claims import KINDS, kind_name
+from formalsynth_workflow.ledger.errata import Erratum
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.ledger.steadiness import STEADY
+from formalsynth_workflow.ledger.verdicts import REPRODUCED, VERDICTS
+from formalsynth_workflow.plan.paper import Paper, Plan, figure_file
+from formalsynth_workflow.report.captions import finding, with_finding
+from formalsynth_workflow.report.findings import FINDINGS, JUDGED, ErratumClaims, Findings, findings
+from formalsynth_workflow.report.glossary import ERRATUM
+from formalsynth_workflow.report.rows import ours
+from formalsynth_workflow.report.unsteady import Turning, headline_error, stays_words, unsteady
 
 FRONTIER = "cost/fig12.png"
 """First picture of README, of the study ``cost``: the error against the guaranteed epsilon."""
@@ -63,7 +63,7 @@ def readme_part(
         answers: ids of the claims that answer each question of the papers.
         rows: rows of the ledger.
         errata: errata of its papers.
-        steady: steadiness of its verdicts, from :func:`formalsynth.ledger.steadiness.steadiness`.
+        steady: steadiness of its verdicts, from :func:`formalsynth_workflow.ledger.steadiness.steadiness`.
     """
     totals, turning = findings(rows, errata), unsteady(steady)
     by_id = {row.id: row for row in rows}
@@ -172,8 +172,8 @@ def results_page(
         scale: its scale.
         kept: name of the folder with its drawings and tables, in the same folder as the page.
         caption_of: function from paper and file without extension to the caption of a figure.
-        steady: steadiness of its verdicts, from :func:`formalsynth.ledger.steadiness.steadiness`.
-        agreements: shares of equal verdicts, from :func:`formalsynth.ledger.steadiness.agreement`.
+        steady: steadiness of its verdicts, from :func:`formalsynth_workflow.ledger.steadiness.steadiness`.
+        agreements: shares of equal verdicts, from :func:`formalsynth_workflow.ledger.steadiness.agreement`.
     """
     totals, claims = findings(rows, plan.errata), {row.id: row.claim for row in rows}
     present = {row.verdict for row in rows}
@@ -275,8 +275,8 @@ def steady_part(steady: pd.DataFrame, agreements: Array, claims: Mapping[str, st
     """Write the section on verdicts that may change, in Markdown.
 
     Args:
-        steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
-        agreements: as from :func:`formalsynth.ledger.steadiness.agreement`.
+        steady: as from :func:`formalsynth_workflow.ledger.steadiness.steadiness`.
+        agreements: as from :func:`formalsynth_workflow.ledger.steadiness.agreement`.
         claims: the sentence of each claim by its id, which begins with the key of its paper.
     """
     turning = steady[steady["stays"] < STEADY].sort_values("stays", kind="stable")

@@ -16,10 +16,11 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 
-from formalsynth.core.text import DataError
-from formalsynth.runtime.files import write_text
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from formalsynth.core.text import DataError
+from formalsynth.runtime.files import write_text
 
 REPORT, SUMMARY, STYLE = "report", "summary.pdf", "style.css"
 FIRST = "README.md"

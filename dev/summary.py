@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import matplotlib.image
-from formalsynth.ledger.judge import LedgerRow
-from formalsynth.plan.load import plan_of
-from formalsynth.plan.paper import Plan
-from formalsynth.report.captions import finding
-from formalsynth.report.contents import read_ledger
-from formalsynth.report.findings import findings
-from formalsynth.report.unsteady import headline_error
-from formalsynth.runtime.files import read_table
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from dev.reference import KEPT, LEDGER, README, STEADINESS
+from formalsynth.runtime.files import read_table
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.plan.load import plan_of
+from formalsynth_workflow.plan.paper import Plan
+from formalsynth_workflow.report.captions import finding
+from formalsynth_workflow.report.contents import read_ledger
+from formalsynth_workflow.report.findings import findings
+from formalsynth_workflow.report.unsteady import headline_error
 
 PICTURES = (
     ("cost", "12", "What a guarantee costs"),

@@ -22,8 +22,8 @@ NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
 }  # fmt: skip
 """Tokens of lines without code."""
-PACKAGE = ("workflow", "lib", "formalsynth")
-"""Folder whose rooms have a budget each."""
+PACKAGES = (("workflow", "lib"), ("release",))
+"""Folders of packages, whose rooms have a budget each."""
 
 
 def main() -> int:
@@ -62,9 +62,10 @@ def weigh(paths: list[Path]) -> Counter[str]:
 
 def room_of(path: Path) -> str:
     """Return the room of a file."""
-    if path.parts[: len(PACKAGE)] == PACKAGE:
-        return "/".join(["formalsynth", *path.parts[len(PACKAGE) : -1][:1]])
-    return "/".join(path.parts[:-1][: 2 if path.parts[0] == "workflow" else 1])
+    for folder in PACKAGES:
+        if path.parts[: len(folder)] == folder:
+            return "/".join(path.parts[len(folder) : -1][:2]) if path.parts[len(folder)] != "tests" else "release/tests"
+    return "/".join(path.parts[:-1][: 2 if path.parts[0] == "workflow" else 1]) or "tests"
 
 
 def lines_of_code(path: Path) -> int:

@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from formalsynth.plan import load
+
 from formalsynth.settings.messages import ConfigError
+from formalsynth_workflow.plan import load
 
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
 CONFIG, RANGE, CENSOR, REWEIGHT, ZCDP, REPS, COST = "config.yaml", *(f"papers/{paper}.yaml" for paper in PAPERS)

@@ -1,9 +1,10 @@
 """Valid parameters of any registered mechanism for the counts of :func:`counts`, made from its signature."""
 
 import numpy as np
+from pydantic import ValidationError
+
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.parameters import ABOVE
-from pydantic import ValidationError
 
 UPPER = 20.0
 """Upper end of a range."""

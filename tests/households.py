@@ -112,7 +112,7 @@ RELEASE = {
 
 def declared_study(rows=4000):
     """The folder, seen from here, of a study of households.csv in which everything is declared; both are made."""
-    from formalsynth.cli.main import main
+    from formalsynth_release.command import main
 
     households(rows).to_csv("households.csv", index=False)
     assert main(["inspect", "households.csv", "--outcome", "income"]) == 0

@@ -88,7 +88,7 @@ def declare(folder, changes=DECLARED):
 
 def declared_study(rows=3000):
     """The folder, seen from here, of a study of income.csv in which everything is declared; both are made."""
-    from formalsynth.cli.main import main
+    from formalsynth_release.command import main
 
     incomes(rows).to_csv("income.csv", index=False)
     assert main(["inspect", "income.csv", "--outcome", "income"]) == 0

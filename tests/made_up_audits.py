@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+
 from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.core.rows import AUDIT_COLUMNS, REPLICATE_COLUMNS
 

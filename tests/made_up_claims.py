@@ -2,10 +2,11 @@
 
 import numpy as np
 import pandas as pd
-from formalsynth.ledger.claims import Claim, ClaimScenario, Estimate
-from formalsynth.ledger.judge import judge
-from formalsynth.ledger.tests.base import TESTS
-from formalsynth.ledger.thresholds import Thresholds
+
+from formalsynth_workflow.ledger.claims import Claim, ClaimScenario, Estimate
+from formalsynth_workflow.ledger.judge import judge
+from formalsynth_workflow.ledger.tests.base import TESTS
+from formalsynth_workflow.ledger.thresholds import Thresholds
 
 TESTS.find()
 THRESHOLDS = Thresholds(within=0.05, errors=2, mostly=0.9, confidence=0.95, resamples=200)

@@ -5,10 +5,11 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from formalsynth.show.display import Panel, ShownScenario
-from formalsynth.show.figure import FIGURES, FigureDisplay
-from formalsynth.show.table import TABLES, TableDisplay
-from formalsynth.show.tidy import figure_table
+
+from formalsynth_workflow.show.display import Panel, ShownScenario
+from formalsynth_workflow.show.figure import FIGURES, FigureDisplay
+from formalsynth_workflow.show.table import TABLES, TableDisplay
+from formalsynth_workflow.show.tidy import figure_table
 
 FIGURES.find()
 TABLES.find()

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import matplotlib.image
 import numpy as np
-from formalsynth.core.job import SamplerSettings
-from formalsynth.ledger.errata import Erratum
-from formalsynth.ledger.judge import COLUMNS
-from formalsynth.ledger.verdicts import VERDICTS
-from formalsynth.report.contents import Files
-from formalsynth.report.copies import SHARP
-from formalsynth.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
-from formalsynth.report.pages import Ran, write_report
-from formalsynth.report.provenance import Cost, Loss, Sampling
+
+from formalsynth.core.synthesizer import SamplerSettings
+from formalsynth_workflow.ledger.errata import Erratum
+from formalsynth_workflow.ledger.judge import COLUMNS
+from formalsynth_workflow.ledger.verdicts import VERDICTS
+from formalsynth_workflow.report.contents import Files
+from formalsynth_workflow.report.copies import SHARP
+from formalsynth_workflow.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
+from formalsynth_workflow.report.pages import Ran, write_report
+from formalsynth_workflow.report.provenance import Cost, Loss, Sampling
 
 TEMPLATES = sorted(Path(__file__).parents[1].joinpath("workflow", "report").iterdir())
 NASTY = '<script>alert("x")</script> & "quotes" <b>'

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from arviz_stats.base import array_stats
-from formalsynth.core.family import FAMILIES
 from scipy import stats
 from scipy.special import gammaln, logsumexp
+
+from formalsynth.core.family import FAMILIES
 
 FAMILIES.find()
 PRIORS = dict(FAMILIES["lognormal_regression"].priors)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+
 from formalsynth.core.arrays import Array
 
 SIGHTS: dict[str, Array] = {

@@ -1,13 +1,14 @@
 """A small audited study that several tests share."""
 
 import numpy as np
+
 from formalsynth.audit.neighbours import additions
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Records, intercept_only, joined
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import Search, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import Search, Synthesizer
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

@@ -2,13 +2,14 @@
 
 import incomes
 import numpy as np
-from formalsynth.custodian.assemble import crossing_of
-from formalsynth.custodian.crossing import declarations_of, write_crossing
-from formalsynth.custodian.declarations import rows_of
-from formalsynth.custodian.public import fill
-from formalsynth.custodian.rows import clipped, used_rows
-from formalsynth.custodian.schema import Declared, ReleaseConfig, Schema
-from formalsynth.custodian.tables import measured
+
+from formalsynth_release.assemble import crossing_of
+from formalsynth_release.crossing import declarations_of, write_crossing
+from formalsynth_release.declarations import rows_of
+from formalsynth_release.public import fill
+from formalsynth_release.rows import clipped, used_rows
+from formalsynth_release.schema import Declared, ReleaseConfig, Schema
+from formalsynth_release.tables import measured
 
 COLUMNS = {
     "person": {"type": "category", "release": "suppressed"},

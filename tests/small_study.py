@@ -4,17 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import yaml
-from formalsynth.core.job import SamplerSettings
+from oracles import PRIORS, Posterior
+
 from formalsynth.core.registry import load
 from formalsynth.core.rows import audit_table
-from formalsynth.plan.load import read_plan
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.stan.fit import Fit
-from formalsynth.steps.data import DataBatch
-from formalsynth.steps.fit import fit_batch
-from formalsynth.steps.measure import measure_batch
-from formalsynth.steps.simulate import simulate_batch
-from formalsynth.steps.tables import SAMPLE_TABLES, replicates_table, sample_tables
-from oracles import PRIORS, Posterior
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.steps.data import DataBatch
+from formalsynth_workflow.steps.fit import fit_batch
+from formalsynth_workflow.steps.measure import measure_batch
+from formalsynth_workflow.steps.simulate import simulate_batch
+from formalsynth_workflow.steps.tables import SAMPLE_TABLES, replicates_table, sample_tables
 
 ROOT = 7
 SETTINGS = SamplerSettings(draws=200, ess_min=20, rhat_max=2)

@@ -4,6 +4,7 @@ import subprocess
 
 import numpy as np
 import pytest
+
 from formalsynth.stan.command import as_json
 from formalsynth.stan.sample import Lengths, run_chain
 

@@ -10,31 +10,33 @@ from types import ModuleType
 import numpy as np
 import pytest
 import yaml
+from scipy import integrate, stats
+from small_study import collected, run_batch
+
+from formalsynth import posteriors
 from formalsynth.core import data_files as files
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import record_bounds
 from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
-from formalsynth.plan.load import read_plan
-from formalsynth.plan.model import find_all
-from formalsynth.show.captions import caption
-from formalsynth.show.draw import draw_figure
-from formalsynth.show.figure import FIGURES
-from formalsynth.show.tidy import figure_table
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
-from formalsynth.steps import fit as fit_step
-from scipy import integrate, stats
-from small_study import collected, run_batch
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.plan.model import find_all
+from formalsynth_workflow.show.captions import caption
+from formalsynth_workflow.show.draw import draw_figure
+from formalsynth_workflow.show.figure import FIGURES
+from formalsynth_workflow.show.tidy import figure_table
 
 TEXT = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
 REGISTERS = (MECHANISMS, FAMILIES, POPULATIONS, FILES, FIGURES)
 FILES_OF_EXAMPLES = (
-    "mechanisms.tempered", "families.exponential", "data.populations.waiting_times", "data.counter", "show.figures.medians",
+    "formalsynth.mechanisms.tempered", "formalsynth.families.exponential", "formalsynth.data.populations.waiting_times",
+    "formalsynth.data.counter", "formalsynth_workflow.show.figures.medians",
 )  # fmt: skip
 """Modules that the examples would be, in the order of the document."""
 X = np.array([0.5, 1.0, 1.0, 2.5, 7.0])
@@ -54,7 +56,7 @@ def added(monkeypatch):
             stack.enter_context(register.trial())
         before = [set(register) for register in REGISTERS]
         for name, code in zip(FILES_OF_EXAMPLES, blocks("python"), strict=True):
-            module = ModuleType(f"formalsynth.{name}")
+            module = ModuleType(name)
             monkeypatch.setitem(sys.modules, module.__name__, module)
             exec(compile(code, f"CONTRIBUTING.md, {name}", "exec"), module.__dict__)
         yield [set(register) - names for register, names in zip(REGISTERS, before, strict=True)]
@@ -141,7 +143,7 @@ def test_the_data_file_is_read(plan, tmp_path):
 
 
 def test_the_paper_goes_from_config_to_figure(plan, tmp_path, monkeypatch):
-    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
     paper = plan.papers["waiting"]
     assert plan.skipped == []
     assert plan.programs() == ["poisson"]

@@ -3,9 +3,9 @@
 import re
 
 import pandas as pd
-from formalsynth.core.rows import REPLICATE_COLUMNS
 
 from dev.reference import KEPT
+from formalsynth.core.rows import REPLICATE_COLUMNS
 
 PAGE = "docs/R_USERS.md"
 

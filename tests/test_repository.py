@@ -20,10 +20,20 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 REPOSITORY = Path(__file__).parents[1]
-PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-EXTRAS = [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
-PACKAGE = REPOSITORY / "workflow" / "lib" / "formalsynth"
-ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+PROJECT, WORKFLOW, RELEASE = (
+    tomllib.loads((REPOSITORY / folder / "pyproject.toml").read_text())["project"] for folder in ("", "workflow", "release")
+)
+FOR_RUNS = [*PROJECT["dependencies"], *WORKFLOW["dependencies"]]
+FOR_RELEASES, FOR_CLUSTERS = RELEASE["dependencies"], WORKFLOW["optional-dependencies"]["cluster"]
+FOR_TESTS = PROJECT["optional-dependencies"]["dev"]
+SET_UP = ("Makefile", "requirements.txt", "pyproject.toml", "config", "workflow", "release")
+"""Files and folders that set-up reads."""
+PACKAGES = [
+    REPOSITORY / "workflow" / "lib" / "formalsynth",
+    REPOSITORY / "workflow" / "lib" / "formalsynth_workflow",
+    REPOSITORY / "release" / "formalsynth_release",
+]
+ROOMS = {path.parent.name: package for package in PACKAGES for path in package.glob("*/__init__.py")}
 GUIDES = {
     name: (REPOSITORY / name).read_text(encoding="utf-8")
     for name in (
@@ -45,8 +55,9 @@ MACHINE = r"(?<![\w.~<])/(?:hom[e]|roo[t]|User[s]|wor[k]|far[m])/\w"
 
 
 def requirements(lines):
-    """Requirements by canonical name."""
-    return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
+    """Requirements by canonical name, without our own library."""
+    required = {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
+    return {name: requirement for name, requirement in required.items() if name != "formalsynth"}
 
 
 def conda(name):
@@ -85,12 +96,11 @@ def test_a_lock_file_has_one_exact_version_of_each_package_with_checksums(name):
 
 
 def test_lock_files_agree_with_pyproject_and_a_run_has_the_versions_of_the_tests():
-    for name, requirement in requirements([*PROJECT["dependencies"], *EXTRAS]).items():
+    for name, requirement in requirements([*FOR_RUNS, *FOR_CLUSTERS, *FOR_RELEASES, *FOR_TESTS]).items():
         assert name in LOCKED_FOR_TESTS, f"{name} is not locked: run make lock"
         version = next(iter(LOCKED_FOR_TESTS[name].specifier)).version
         assert requirement.specifier.contains(Version(version)), f"{name} {version} is outside {requirement}: run make lock"
-    extras = PROJECT["optional-dependencies"]
-    assert set(LOCKED) >= set(requirements([*PROJECT["dependencies"], *extras["cluster"], *extras["release"]]))
+    assert set(LOCKED) >= set(requirements([*FOR_RUNS, *FOR_CLUSTERS, *FOR_RELEASES]))
     assert not set(LOCKED) & {"mypy", "pytest", "ruff", "selenium"}
     assert {name: str(pinned) for name, pinned in LOCKED.items()}.items() <= {
         name: str(pinned) for name, pinned in LOCKED_FOR_TESTS.items()
@@ -98,24 +108,30 @@ def test_lock_files_agree_with_pyproject_and_a_run_has_the_versions_of_the_tests
 
 
 @pytest.mark.parametrize(
-    ("file", "wanted", "package"),
+    ("file", "wanted", "packages"),
     [
-        ("environment.yml", [*PROJECT["dependencies"], *EXTRAS], "-e ."),
-        ("workflow/envs/formalsynth.yaml", PROJECT["dependencies"], "-e ../.."),
+        ("environment.yml", [*FOR_RUNS, *FOR_CLUSTERS, *FOR_RELEASES, *FOR_TESTS], ["-e .", "-e workflow", "-e release"]),
+        ("workflow/envs/formalsynth.yaml", FOR_RUNS, ["-e ../..", "-e ../../workflow"]),
     ],
 )
-def test_conda_environments_agree_with_pyproject(file, wanted, package):
-    listed, (*elsewhere, last) = conda(file)
-    listed |= requirements(elsewhere)
+def test_conda_environments_agree_with_pyproject(file, wanted, packages):
+    listed, elsewhere = conda(file)
+    listed |= requirements(line for line in elsewhere if not line.startswith("-e"))
     expected = {name: str(requirement.specifier) for name, requirement in requirements(wanted).items()}
     assert {name: str(requirement.specifier) for name, requirement in listed.items() if name not in PROGRAMS} == expected
     assert set(listed) >= PROGRAMS
     assert str(listed["python"].specifier) == PROJECT["requires-python"]
-    assert last == package
-    assert (REPOSITORY / file).parent.joinpath(package.removeprefix("-e ")).resolve() == REPOSITORY
+    assert [line for line in elsewhere if line.startswith("-e")] == packages
+    for package in packages:
+        assert (REPOSITORY / file).parent.joinpath(package.removeprefix("-e "), "pyproject.toml").is_file()
 
 
 def test_versions_agree():
+    from formalsynth import __version__
+
+    assert PROJECT["version"] == WORKFLOW["version"] == RELEASE["version"] == __version__
+    for distribution in (WORKFLOW, RELEASE):
+        assert f"formalsynth=={__version__}" in distribution["dependencies"]
     citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
     assert citation["version"] == PROJECT["version"]
     assert citation["license"] == PROJECT["license"]
@@ -169,7 +185,7 @@ def test_what_the_guides_name_exists(name):
 
 def is_path(token):
     """A file, a folder or a module of the repository, or of the package where it begins with a room."""
-    return any((folder / token).exists() for folder in (REPOSITORY, PACKAGE)) or is_module(token)
+    return any((folder / token).exists() for folder in (REPOSITORY, *PACKAGES)) or is_module(token)
 
 
 def is_module(token):
@@ -179,11 +195,12 @@ def is_module(token):
 
 def is_in_package(token):
     """A dotted name that begins with a room or with the package: a module, or what is reached from one by attributes."""
-    parts = token.removeprefix("formalsynth.").split(".")
-    if parts[0] not in ROOMS or "/" in token:
+    parts = re.sub(r"^formalsynth(_workflow|_release)?\.", "", token).split(".")
+    package = ROOMS.get(parts[0]) or next((folder for folder in PACKAGES if (folder / f"{parts[0]}.py").exists()), None)
+    if package is None or "/" in token:
         return False
     depth = next(k for k in range(len(parts), 0, -1) if is_path("/".join(parts[:k])) or is_path("/".join(parts[:k]) + ".py"))
-    target = import_module(".".join(["formalsynth", *parts[:depth]]))
+    target = import_module(".".join([package.name, *parts[:depth]]))
     for attribute in parts[depth:]:
         fields = getattr(target, "model_fields", {})
         if attribute not in fields and not hasattr(target, attribute):
@@ -231,9 +248,10 @@ def test_hosted_ci_and_containers_start_from_what_is_pinned_by_checksum_and_may_
 @pytest.fixture
 def checkout(tmp_path):
     """The files that set-up reads, in a folder of their own."""
-    for name in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
-        source = REPOSITORY / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
+    for name in (*SET_UP[:4], "workflow/pyproject.toml", "release/pyproject.toml"):
+        source, copy = REPOSITORY / name, tmp_path / name
+        copy.parent.mkdir(exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, copy)
     return tmp_path
 
 
@@ -314,7 +332,7 @@ def test_the_name_of_the_folder_is_a_name_and_nothing_else(checkout, name):
     """Set-up and the main job find their way in it, and nothing in it is run."""
     folder = checkout / name
     folder.mkdir()
-    for file in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
+    for file in SET_UP:
         shutil.move(checkout / file, folder)
     answers = 'case "$1 $2" in "-m venv") mkdir -p .venv/bin; for one in python snakemake; do cp "$0" .venv/bin/$one; done;; esac'
     done = make(folder, "SCALE=smoke", fake_python(checkout, answers))
@@ -326,7 +344,7 @@ def test_the_name_of_the_folder_is_a_name_and_nothing_else(checkout, name):
 
 def test_a_folder_that_cannot_have_an_environment_is_one_sentence(checkout):
     (checkout / "a:b").mkdir()
-    for file in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
+    for file in SET_UP:
         shutil.move(checkout / file, checkout / "a:b")
     done = make(checkout / "a:b", "setup")
     assert done.stderr.splitlines()[0].startswith("A virtual environment cannot be created in a folder with a colon in its path")

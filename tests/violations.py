@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from formalsynth.contract.exact_test import Case, Grid, case_of, exact_test, shares_grid
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.core.arrays import Records

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+
 from formalsynth.core.arrays import Draws, Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS as PACKAGED

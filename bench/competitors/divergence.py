@@ -15,10 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.tables import BETA, NEGATIVE_BINOMIAL, NORMAL
 from scipy.optimize import minimize
 from scipy.special import betaln, gammaln
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.tables import BETA, NEGATIVE_BINOMIAL, NORMAL
 
 from .tasks import Task
 

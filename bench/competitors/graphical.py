@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.private import Bins
 

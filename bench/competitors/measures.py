@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.utility import ecdf_distances
 

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import norm
+
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.private import DiscreteLaplaceCounts
 from formalsynth.core.tables import BETA, NEGATIVE_BINOMIAL, NORMAL
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 from .tasks import Task
 

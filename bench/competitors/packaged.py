@@ -9,14 +9,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+
 from formalsynth.core.arrays import Draws, Records, count, take
 from formalsynth.core.family import FAMILIES, Predictor
-from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Mechanism
 from formalsynth.core.streams import Address, number_of
+from formalsynth.core.synthesizer import SamplerSettings, Synthesizer
 from formalsynth.engine.chain import Step
+from formalsynth.posteriors import StanPosteriors
 from formalsynth.stan.compile import compile_program
-from formalsynth.steps.fit import StanPosteriors
 
 from .tasks import Task
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+
 from formalsynth.core import data_files as files
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
@@ -107,7 +108,7 @@ def tasks() -> Mapping[str, Task]:
     """List the data sets by name."""
     for register in (FAMILIES, POPULATIONS):
         register.find()
-    load_modules(["formalsynth.data.fatigue", "formalsynth.papers.reps.files"])
+    load_modules(["formalsynth.data.fatigue", "formalsynth_workflow.papers.reps.files"])
     counts = _population("negative_binomial_mixture", 1000, share=1.0, mu1=100, phi1=10, mu2=100, phi2=10)
     mixture = _population("negative_binomial_mixture", 1000, share=0.2, mu1=100, phi1=5, mu2=100, phi2=20)
     line = _population("lognormal_on_normal", 2000, predictor_mean=2, predictor_sd=1, intercept=1, sigma=1)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from formalsynth.core.arrays import Array, Draws, Records
 from scipy.stats import chi2
+
+from formalsynth.core.arrays import Array, Draws, Records
 
 from .tasks import Task
 

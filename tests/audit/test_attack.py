@@ -4,15 +4,16 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
 from formalsynth.audit.attack import attack_bound, error_rates, least_errors, lower_limit, scores, upper_limit
 from formalsynth.audit.posterior_attack import linear_scores
 from formalsynth.core import arrays
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.gaussian import gaussian_epsilon
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
 
 FAMILIES.find()
 SEEDS = st.integers(0, 2**32 - 1)

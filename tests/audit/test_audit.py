@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from small_audit import FINAL, FIXED, LW, PLAIN, SCALED, N, linear, synthesizer
+
 from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.audit.audit import audit
 from formalsynth.audit.neighbours import additions
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Records, joined
-from formalsynth.core.job import AuditSearch, Search
 from formalsynth.core.streams import Address
-from small_audit import FINAL, FIXED, LW, PLAIN, SCALED, N, linear, synthesizer
+from formalsynth.core.synthesizer import AuditSearch, Search
 
 SETTINGS = AuditSearch(deltas=(1e-2, 1e-3), releases=3, each=1, random=2, refined=2, streams=3, attack=100)
 

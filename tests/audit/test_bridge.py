@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.audit.bridge import bridge, log_ratio
-from formalsynth.core.gaussian import gaussian_epsilon
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from small_audit import LW, PLAIN, linear, shares
+
+from formalsynth.audit.bridge import bridge, log_ratio
+from formalsynth.core.gaussian import gaussian_epsilon
 
 SEEDS = st.integers(0, 2**32 - 1)
 

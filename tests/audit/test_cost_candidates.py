@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+
 from formalsynth.audit.neighbours import added, additions
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import joined
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import load
 from formalsynth.core.streams import Address
-from formalsynth.steps.simulate import simulate_batch
+from formalsynth_workflow.steps.simulate import simulate_batch
 
 FINEST = [
     ("shares", "declared_20", 0.63),

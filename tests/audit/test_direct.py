@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.audit.audit import audit
-from formalsynth.audit.direct import attack_counts, direct_losses, discrete_laplace_loss, laplace_loss
-from formalsynth.core.job import AuditSearch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_audit import PLAIN, N, linear, shares, synthesizer
+
+from formalsynth.audit.audit import audit
+from formalsynth.audit.direct import attack_counts, direct_losses, discrete_laplace_loss, laplace_loss
+from formalsynth.core.synthesizer import AuditSearch
 
 
 def histogram(epsilon=4.0, bins=7):

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from formalsynth.audit.exact import exact_posteriors
-from formalsynth.audit.sampled import SampledPosteriors
-from formalsynth.core.arrays import Records, intercept_only
-from formalsynth.core.family import FAMILIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import BetaPosterior, posterior
 from scipy import integrate, special, stats
+
+from formalsynth.audit.exact import exact_posteriors
+from formalsynth.audit.sampled import SampledPosteriors
+from formalsynth.core.arrays import Records, intercept_only
+from formalsynth.core.family import FAMILIES
 
 FAMILIES.find()
 SEEDS = st.integers(0, 2**32 - 1)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+from small_audit import LW, PLAIN, N, linear, shares
+
 from formalsynth.audit.exceedance import exceedance
 from formalsynth.audit.neighbours import added
 from formalsynth.audit.posterior_attack import attack_posterior
-from scipy import stats
-from small_audit import LW, PLAIN, N, linear, shares
 
 
 def test_the_share_has_exact_limits():

@@ -5,11 +5,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from formalsynth.audit import losses as module
 from formalsynth.audit.losses import Losses
 from formalsynth.core.gaussian import gaussian_delta, gaussian_epsilon
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 GRID = np.linspace(-12, 14, 8001)
 SIZES = st.floats(0.05, 4)

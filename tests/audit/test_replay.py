@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import special, stats
+from small_audit import CENSORED, CENSORED_LW, CENTRED, FINAL, LW, PLAIN, N, linear, shares, synthesizer
+
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.neighbours import (
     added,
@@ -21,8 +24,6 @@ from formalsynth.core.centring import Centred
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.streams import Address
 from formalsynth.core.weights import lipschitz_weights
-from scipy import special, stats
-from small_audit import CENSORED, CENSORED_LW, CENTRED, FINAL, LW, PLAIN, N, linear, shares, synthesizer
 
 ALL = np.arange(N)
 

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.audit.risks import RISK_POPULATIONS, BetaData, LognormalData, PoissonData
 from scipy import optimize, stats
+
+from formalsynth.audit.risks import RISK_POPULATIONS, BetaData, LognormalData, PoissonData
 
 POPULATIONS = {population.name: population for population in RISK_POPULATIONS}
 

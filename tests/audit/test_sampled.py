@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from small_audit import LW, PLAIN, N, linear
+
 from formalsynth.audit.audit import audit
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import SampledPosteriors
-from formalsynth.core.job import AuditSearch, SamplerSettings
 from formalsynth.core.streams import Address
-from formalsynth.steps.sampling import cmdstan_sampler
-from small_audit import LW, PLAIN, N, linear
+from formalsynth.core.synthesizer import AuditSearch, SamplerSettings
+from formalsynth_workflow.steps.sampling import cmdstan_sampler
 
 SAMPLER = SamplerSettings(warmup=500, draws=1000, ess_min=200)
 SEARCH = AuditSearch(deltas=(0.01,), each=1, random=1, refined=1)
@@ -66,7 +67,7 @@ def test_an_audit_from_draws_agrees_with_the_exact_audit(program):
 
 
 def test_ranking_does_not_sample_a_neighbour_that_the_draws_cover(program, monkeypatch):
-    import formalsynth.steps.sampling as module
+    import formalsynth_workflow.steps.sampling as module
 
     _, sampled = replays(program, synthesizers=(PLAIN,))
     base = sampled.run(np.arange(N), bounds=True)

@@ -7,6 +7,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
+
 from formalsynth.core.arrays import Records
 
 measures = import_module("bench.competitors.measures")

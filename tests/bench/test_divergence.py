@@ -5,9 +5,10 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from formalsynth.core.arrays import Records, intercept_only
 from scipy import integrate, stats
 from scipy.special import betaln, log_expit
+
+from formalsynth.core.arrays import Records, intercept_only
 
 divergence = import_module("bench.competitors.divergence")
 TASKS = import_module("bench.competitors.tasks").tasks()

@@ -5,6 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+
 from formalsynth.core.arrays import Records
 
 moments = import_module("bench.competitors.moments")

@@ -4,6 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+
 from formalsynth.core.arrays import Records
 
 tukey = import_module("bench.competitors.tukey")

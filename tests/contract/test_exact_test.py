@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from violations import VIOLATIONS, sample_of, what_finds, wide_case
+
 from formalsynth.contract.exact_test import Finding, Output, case_of, every_data_set, exact_test, largest_ratios, main
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.proof import PARTS, card_faults, card_of, trials
@@ -9,7 +11,6 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, LaplaceCounts
 from formalsynth.core.registry import load
-from violations import VIOLATIONS, sample_of, what_finds, wide_case
 
 for register in (MECHANISMS, FAMILIES):
     register.find()

@@ -4,13 +4,14 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy import stats
+
 from formalsynth.contract.density import Support, check_density
 from formalsynth.contract.family import Fitted, check_family, trial
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import load
 from formalsynth.stan.generate import visited
-from scipy import stats
 
 POPULATIONS = {
     "poisson": lambda generator: intercept_only(generator.poisson(6, 25)),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import Sensitive

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from example_parameters import counts, example_parameters
+
 from formalsynth.contract.family import check_family, made_up, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.parts import broken_parts

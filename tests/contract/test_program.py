@@ -4,6 +4,7 @@ import functools
 import math
 
 import pytest
+
 from formalsynth.contract.program import ProgramUse, broken, made_up
 from formalsynth.core.family import FAMILIES, program_name
 from formalsynth.core.inputs import RecordInput

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from formalsynth.contract.utility import broken_utility
 from formalsynth.core.utility import OwnUtility
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from formalsynth.core import arrays as of_core
-from formalsynth.core.arrays import Records, distinct_rows, joined
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+
+from formalsynth.core import arrays as of_core
+from formalsynth.core.arrays import Records, distinct_rows, joined
 
 SHAPES = st.tuples(st.integers(1, 30), st.integers(1, 3))
 ROWS = arrays(float, SHAPES, elements=st.sampled_from([-1.5, -0.0, 0.0, 1.0, 2.0, np.inf]))

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from formalsynth.core import arrays as core_arrays
-from formalsynth.core import bounds as core_bounds
-from formalsynth.core.arrays import Records, intercept_only
-from formalsynth.core.bounds import Sensitive, maximum_mcse, record_bounds
-from formalsynth.core.family import FAMILIES
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from oracles import log_likelihood, posterior
 from scipy import stats
+
+from formalsynth.core import arrays as core_arrays
+from formalsynth.core import bounds as core_bounds
+from formalsynth.core.arrays import Records, intercept_only
+from formalsynth.core.bounds import Sensitive, maximum_mcse, record_bounds
+from formalsynth.core.family import FAMILIES
 
 FAMILY = FAMILIES["lognormal_regression"]
 N, N_DRAWS = 37, 101

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
 from formalsynth.core import arrays as core_arrays
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.centring import Centred, Reference, centred, finite, log_likelihood_at
 from formalsynth.core.family import FAMILIES, log_likelihood
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
 
 FAMILIES.find()
 BETA, REGRESSION, LOGNORMAL = (FAMILIES[name] for name in ("beta", "beta_regression", "lognormal_regression"))

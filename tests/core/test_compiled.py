@@ -6,10 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from formalsynth.core import compiled
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+
+from formalsynth.core import compiled
 
 
 def clipped(left: np.ndarray, right: np.ndarray, threshold: float) -> np.ndarray:

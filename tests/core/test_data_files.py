@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 import pytest
+
 from formalsynth.core import data_files
 from formalsynth.core.arrays import Records
 from formalsynth.core.data_files import FILES, SHIPPED, Dataset, find, load, load_columns, load_counts, opened
 from formalsynth.core.text import DataError
+from formalsynth_workflow.plan.model import find_all
 
-FILES.find()
+find_all()
 ROWS = ["stress,cycle", "276.05,11500", "308.84,10000", "324.62,8000.5"]
 
 

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 from densities import hockey_stick
-from formalsynth.core import gaussian
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
+
+from formalsynth.core import gaussian
 
 sampled = settings(deadline=None, derandomize=True)
 Z = 4.5

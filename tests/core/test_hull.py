@@ -6,15 +6,16 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import posterior
+
 from formalsynth.core import bounds, hull
 from formalsynth.core.arrays import Records, count, intercept_only
 from formalsynth.core.bounds import Sensitive, maximum_mcse, record_bounds
 from formalsynth.core.family import FAMILIES, concave
 from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
-from hypothesis import given
-from hypothesis import strategies as st
-from oracles import posterior
 
 FAMILIES.find()
 CONCAVE = sorted(name for name, family in FAMILIES.items() if concave(family))

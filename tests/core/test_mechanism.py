@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import PositiveNumber

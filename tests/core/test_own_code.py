@@ -3,11 +3,12 @@
 import sys
 
 import pytest
+
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, is_own, load
 from formalsynth.core.streams import number_of
-from formalsynth.jobs.sources import code_digest, source_of, sources
+from formalsynth_workflow.jobs.sources import code_digest, source_of, sources
 
 CODE = '''
 import numpy as np

@@ -3,6 +3,10 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
 from formalsynth.core.constraints import (
     Count,
     CountOfTwo,
@@ -14,9 +18,6 @@ from formalsynth.core.constraints import (
     Proportion,
 )
 from formalsynth.core.parameters import defaults, parameters_of, partial
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 
 def example(context, *, epsilon: PositiveNumber, low: Finite = 0.0, high: Finite = 1.0, bins: CountOrZero = 0):

@@ -6,13 +6,14 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from scipy import stats
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.mechanism import Context
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, discrete_laplace_variance
 from formalsynth.core.tables import BETA, GAMMA
 from formalsynth.engine.chain import PublicRequest
 from formalsynth.inference.tables_model import TablesModel, nodes_of
-from scipy import stats
 
 
 def test_values_beyond_the_bounds_are_in_the_end_bins_and_an_edge_in_the_bin_above():

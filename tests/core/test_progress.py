@@ -1,6 +1,7 @@
 """Progress goes to a waiting user, on standard error, and to nobody else."""
 
 import pytest
+
 from formalsynth.core import progress
 
 

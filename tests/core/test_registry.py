@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from formalsynth.core import registry
+
 from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Form, mechanism
 from formalsynth.core.registry import DuplicateError, Registry, load, module_name
 
@@ -46,7 +46,6 @@ def package(tmp_path, monkeypatch):
     for name in ("__init__.py", "room/__init__.py", "room/b.py", "room/a.py", "other.py"):
         (folder / name).write_text("import builtins\nbuiltins.imported_here.append(__name__)\n")
     monkeypatch.setattr("builtins.imported_here", [], raising=False)
-    monkeypatch.setattr(registry, "PACKAGE", folder)
     monkeypatch.syspath_prepend(tmp_path)
     yield folder
     for name in [name for name in sys.modules if name.startswith("made_up_package")]:
@@ -56,8 +55,11 @@ def package(tmp_path, monkeypatch):
 def test_a_register_imports_the_files_that_may_hold_entries_and_no_others(package):
     import builtins
 
-    Registry("entry", "room/*.py", "papers/*/entry*.py").find()
-    assert builtins.imported_here == [f"made_up_package{part}" for part in ("", ".room", ".room.a", ".room.b")]
+    entries = Registry("entry", "room/a*.py", "papers/*/entry*.py", package=package)
+    entries.find()
+    assert builtins.imported_here == [f"made_up_package{part}" for part in ("", ".room", ".room.a")]
+    entries.find((package, "room/b.py"))
+    assert builtins.imported_here[3:] == ["made_up_package.room.b"]
 
 
 def test_a_job_imports_the_modules_in_its_input(package):
@@ -68,8 +70,8 @@ def test_a_job_imports_the_modules_in_its_input(package):
 
 
 def test_modules_are_named_as_python_names_them(package):
-    assert module_name(package / "room" / "a.py") == "made_up_package.room.a"
-    assert module_name(package / "room" / "__init__.py") == "made_up_package.room"
+    assert module_name(package / "room" / "a.py", package) == "made_up_package.room.a"
+    assert module_name(package / "room" / "__init__.py", package) == "made_up_package.room"
 
 
 def made_up(context) -> Form:

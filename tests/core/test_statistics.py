@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
 from formalsynth.core.statistics import (
     EXTREMES,
     LEVELS,
@@ -12,9 +16,6 @@ from formalsynth.core.statistics import (
     standard_error,
     statistics_of_sets,
 )  # fmt: skip
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 NUMBERS = st.floats(-1e6, 1e6) | st.integers(0, 40_000).map(float) | st.sampled_from([-1e300, 1e300, np.inf, np.nan])
 SETS = arrays(float, st.tuples(st.integers(1, 4), st.integers(2, 40)), elements=NUMBERS)

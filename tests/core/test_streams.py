@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from formalsynth.core import streams
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import OWN, STAGES, Address, parameter_words
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 MECHANISMS.find()
 SMALL = st.integers(0, 10_000)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from formalsynth.core.two_samples import two_samples
 from formalsynth.core.utility import ecdf_distances
 

@@ -2,6 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
 from formalsynth.core import utility as own
 from formalsynth.core.registry import DuplicateError
 from formalsynth.core.utility import (
@@ -15,10 +20,6 @@ from formalsynth.core.utility import (
     utility_columns,
 )
 from formalsynth.core.words import Words, metric
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy import stats
 
 # few distinct values, so that ties within and between the samples are common
 VALUES = arrays(float, st.integers(1, 25), elements=st.integers(-5, 5).map(float))

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.weights import lipschitz_weights, outside_shares, sensitive_range
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+
+from formalsynth.core.weights import lipschitz_weights, outside_shares, sensitive_range
 
 RISKS = arrays(float, st.integers(1, 30), elements=st.floats(0, 1e300) | st.sampled_from([np.inf, np.nan, 0.0]))
 FINITE_RISKS = arrays(float, st.integers(2, 30), elements=st.floats(0, 1e6))

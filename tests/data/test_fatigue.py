@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from formalsynth.core.data_files import load
 from formalsynth.core.text import DataError
 from formalsynth.data.fatigue import read_fatigue

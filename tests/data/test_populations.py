@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import integrate, optimize, stats
+
 from formalsynth.core.data_files import load_counts
 from formalsynth.core.population import POPULATIONS
 from formalsynth.data.populations.counts import negative_binomial_mixture
 from formalsynth.data.populations.salaries import published_salaries, without_replacement
-from scipy import integrate, optimize, stats
 
 POPULATIONS.find()
 MIXTURE = {"share": 0.2, "mu1": 100, "phi1": 5, "mu2": 100, "phi2": 20}

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.data_files import FILES, Dataset, contents
 from formalsynth.core.text import DataError
 from formalsynth.data.fatigue import read_fatigue
 from formalsynth.data.sdr import MARGINS, SDR_COLUMNS, read_sdr, read_sdr_margins
-from hypothesis import given
-from hypothesis import strategies as st
 
 READERS = {
     "fatigue": (["stress", "cycle"], read_fatigue),

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from salary_file import NAMES, ROWS, fixed_width
+
 from formalsynth.core.data_files import load_counts
 from formalsynth.core.text import DataError
 from formalsynth.data.populations.salaries import sdr_stand_in
 from formalsynth.data.sdr import SALARY_TOP, read_sdr
-from salary_file import NAMES, ROWS, fixed_width
 
 
 def comma_separated(path, rows=ROWS):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.utility import UTILITY
-from scipy import stats
 
 POPULATIONS.find()
 POPULATION = POPULATIONS["student_t_regression"]

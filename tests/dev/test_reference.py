@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from formalsynth.ledger.judge import COLUMNS
-from formalsynth.ledger.steadiness import steadiness
-from formalsynth.plan.load import read_plan
 from PIL import Image, ImageChops
 
 from dev.reference import ERRATA, KEPT, README, RESULTS, SCALE, changes, keep, main, write
 from dev.results_page import steady_part
+from formalsynth_workflow.ledger.judge import COLUMNS
+from formalsynth_workflow.ledger.steadiness import steadiness
+from formalsynth_workflow.plan.load import read_plan
 
 
 def ledger(**verdicts):

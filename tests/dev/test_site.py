@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from formalsynth.core.text import DataError
 
 from dev.site import Links, main
+from formalsynth.core.text import DataError
 
 TRACKED = {"README.md", "docs/A.md", "docs/proofs/b.md", "docs/reference/fig.png", "config/config.yaml"}
 

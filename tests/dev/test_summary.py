@@ -4,9 +4,9 @@ import re
 
 import pytest
 import yaml
-from formalsynth.plan.load import read_plan
 
 from dev.summary import BOTTOM, answer, main, pages
+from formalsynth_workflow.plan.load import read_plan
 
 
 @pytest.fixture(scope="module")

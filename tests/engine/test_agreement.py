@@ -6,18 +6,19 @@ import zlib
 import numpy as np
 import pytest
 import small_study
+from small_study import run_batch, small_paper
+
 from formalsynth.audit.neighbours import additions
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import joined
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import Search, with_parents
 from formalsynth.core.mechanism import MECHANISMS, Context, Form, mechanism
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import Search, with_parents
 from formalsynth.engine.chain import children_of, run_chain
 from formalsynth.stan.fit import Fit
-from formalsynth.steps.parts import EXACT, POSTERIORS
-from small_study import run_batch, small_paper
+from formalsynth_workflow.steps.parts import EXACT, POSTERIORS
 
 for register in (FAMILIES, MECHANISMS):
     register.find()
@@ -90,7 +91,7 @@ def scenario(tmp_path, monkeypatch, seen):
 @pytest.fixture
 def run(scenario):
     """The chain by the way of the run: each synthesizer by a step of its own, from the results of its parents."""
-    importlib.import_module("formalsynth.steps.exact_draws")  # otherwise the first fit registers it, and the trial forgets it
+    importlib.import_module("formalsynth_workflow.steps.exact_draws")  # else the first fit registers it, and the trial forgets it
     with POSTERIORS.trial():
         POSTERIORS.forget(POSTERIORS.module(EXACT))
         POSTERIORS.add(EXACT, Given, __name__)

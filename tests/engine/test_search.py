@@ -1,10 +1,11 @@
 """Search for a parameter: its end, and its message without one."""
 
 import pytest
-from formalsynth.core.job import Search
-from formalsynth.engine.search import Walk
 from hypothesis import given
 from hypothesis import strategies as st
+
+from formalsynth.core.synthesizer import Search
+from formalsynth.engine.search import Walk
 
 
 def walked(search, target, epsilon_at):

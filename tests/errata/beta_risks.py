@@ -6,10 +6,11 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
+
 from formalsynth.core.arrays import Array
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.families.beta import BetaFamily, beta_terms
-from formalsynth.papers.censor_audit.audit import beta_grid, log_likelihood, moments, posterior, product_grid
+from formalsynth_workflow.papers.censor_audit.audit import beta_grid, log_likelihood, moments, posterior, product_grid
 
 SHAPE1, SHAPE2, N = 0.5, 3.0, 2000
 """The paper's population, and its number of records."""

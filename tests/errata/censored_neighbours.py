@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from formalsynth.core.job import ScenarioKey
-from formalsynth.core.study import ChosenArm, Run
-from formalsynth.papers.censor_audit.study_neighbours import ARMS, neighbours
+from formalsynth.core.synthesizer import ScenarioKey
+from formalsynth_workflow.papers.censor_audit.study_neighbours import ARMS, neighbours
+from formalsynth_workflow.study import ChosenArm, Run
 
 EPSILON = 1.6
 """Epsilon of the paper's Figure 1."""
@@ -16,7 +16,7 @@ def losses(arm: str, n: int) -> Mapping[str, float]:
     """Compute losses between posteriors on a grid, for data from Beta(0.5, 2).
 
     Args:
-        arm: one of :data:`formalsynth.papers.censor_audit.study_neighbours.ARMS`.
+        arm: one of :data:`formalsynth_workflow.papers.censor_audit.study_neighbours.ARMS`.
         n: number of records in the larger of two neighbours.
 
     Returns:

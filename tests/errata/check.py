@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
 from formalsynth.core.arrays import Array
 
 

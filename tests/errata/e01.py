@@ -3,6 +3,7 @@
 import numpy as np
 from check import Interval, Row, near, numeric_check
 from exact_draws import draws, family, min_max_weights, simulated_records
+
 from formalsynth.core.bounds import Sensitive, record_bounds
 
 N, DRAWS, DATA_SETS = 1000, 500, 3

@@ -3,8 +3,14 @@
 import math
 
 from check import Row, near, numeric_check
-from formalsynth.papers.zcdp.accounting import Setting, rho_bayes_per_record, rho_postprocessing, rho_postprocessing_printed
 from scipy import integrate, optimize, stats
+
+from formalsynth_workflow.papers.zcdp.accounting import (
+    Setting,
+    rho_bayes_per_record,
+    rho_postprocessing,
+    rho_postprocessing_printed,
+)
 
 SETTING = Setting(n=1000, d=4.0)
 """Setting of the paper's Figure 1."""

@@ -2,9 +2,10 @@
 
 import numpy as np
 from check import Interval, Row, near, numeric_check, simulated_mean
-from formalsynth.papers.zcdp.accounting import Setting
-from formalsynth.papers.zcdp.unknown_variance import variance_delta, variance_epsilon_derived, variance_epsilon_half_step
 from variance_pair import variances
+
+from formalsynth_workflow.papers.zcdp.accounting import Setting
+from formalsynth_workflow.papers.zcdp.unknown_variance import variance_delta, variance_epsilon_derived, variance_epsilon_half_step
 
 N_SYN, REPEATS, DELTA = 1000, 1000, 5e-6
 """Number of synthetic records, number of simulated data sets, and the δ of the recipe."""

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 from check import Interval, Row, near, numeric_check, simulated_mean
-from formalsynth.papers.zcdp.accounting import Setting, rho_bayes_joint, rho_bayes_per_record
-from formalsynth.papers.zcdp.combining import SYNTHESES, synthetic_records
-from formalsynth.papers.zcdp.means import privacy_loss
+
+from formalsynth_workflow.papers.zcdp.accounting import Setting, rho_bayes_joint, rho_bayes_per_record
+from formalsynth_workflow.papers.zcdp.combining import SYNTHESES, synthetic_records
+from formalsynth_workflow.papers.zcdp.means import privacy_loss
 
 SETTING, N_SYN, SETS = Setting(n=1000, d=4.0), 15_625, 5
 """Setting and number of records of the paper's Figure 1, and the number of data sets in its footnote 3."""

@@ -2,7 +2,8 @@
 
 from censored_neighbours import EPSILON, losses
 from check import Interval, Row, numeric_check
-from formalsynth.papers.censor_audit.study_neighbours import UNWEIGHTED
+
+from formalsynth_workflow.papers.censor_audit.study_neighbours import UNWEIGHTED
 
 N, REACHED = 200, 0.999
 """Number of records, and the share of the bound that the largest loss found must reach."""

@@ -2,7 +2,8 @@
 
 from censored_neighbours import EPSILON, losses
 from check import Row, at_most, numeric_check
-from formalsynth.papers.censor_audit.study_neighbours import FIXED, MIN_MAX, PRINTED, RECOMPUTED
+
+from formalsynth_workflow.papers.censor_audit.study_neighbours import FIXED, MIN_MAX, PRINTED, RECOMPUTED
 
 N = 500
 """Number of records of the larger neighbour; the losses at the paper's 2000 are larger."""

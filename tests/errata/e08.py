@@ -2,8 +2,9 @@
 
 import numpy as np
 from check import Row, near, numeric_check, simulated_delta
+
 from formalsynth.core.gaussian import analytic_sigma, gaussian_delta
-from formalsynth.papers.reps.weighting import hinge_weights
+from formalsynth_workflow.papers.reps.weighting import hinge_weights
 
 N, CLIP, UPPER = 1000, 4.0, 10.0
 """Number of training records, half in each class; clip of standardised numbers; declared upper bound, also the added value."""

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 from check import Interval, Row, near, numeric_check
-from formalsynth.papers.zcdp.accounting import Setting
-from formalsynth.papers.zcdp.unknown_variance import mean_delta, mean_epsilon_curve, mean_epsilon_printed
 from scipy import integrate, stats
 from variance_pair import D, N, neighbours
+
+from formalsynth_workflow.papers.zcdp.accounting import Setting
+from formalsynth_workflow.papers.zcdp.unknown_variance import mean_delta, mean_epsilon_curve, mean_epsilon_printed
 
 N_SYN, DELTA = 1000, 5e-6
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 from check import Interval, Row, at_most, near, numeric_check
-from formalsynth.papers.reps.attacks import DECILES, advantage_limit, attack_scores, prepare_targets, weighted_auc
-from formalsynth.papers.reps.prepare import load_split, prepare
-from formalsynth.papers.reps.release import Replicate
-from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.tables import encode
+
+from formalsynth_workflow.papers.reps.attacks import DECILES, advantage_limit, attack_scores, prepare_targets, weighted_auc
+from formalsynth_workflow.papers.reps.prepare import load_split, prepare
+from formalsynth_workflow.papers.reps.release import Replicate
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
+from formalsynth_workflow.papers.reps.tables import encode
 
 K, DIMENSION, MEMBERS, OTHERS, REPEATS = 5, 2, 1500, 1500, 6
 """Numbers of neighbours, features, members, non-members and data sets; the records are uniform in a square."""

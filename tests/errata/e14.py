@@ -2,6 +2,7 @@
 
 import numpy as np
 from check import Interval, Row, numeric_check
+
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context, Parent

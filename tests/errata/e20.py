@@ -2,6 +2,7 @@
 
 import numpy as np
 from check import Row, at_most, numeric_check, simulated_delta
+
 from formalsynth.core.gaussian import classical_sigma, gaussian_delta
 
 DELTA, EPSILONS = 1 / 319, (1.0, 4.0, 7.0, 8.0, 16.0)

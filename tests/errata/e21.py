@@ -2,6 +2,7 @@
 
 import numpy as np
 from check import Row, at_most, numeric_check, simulated_delta
+
 from formalsynth.core.gaussian import gaussian_delta, gaussian_epsilon
 
 DELTA = 1e-3

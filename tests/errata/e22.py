@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from check import Row, at_most, numeric_check, simulated_delta
+
 from formalsynth.core.gaussian import classical_sigma, gaussian_delta, gaussian_epsilon
 
 EPSILON, SHARE, N, FEATURES, BLOCKS = 1.0, 0.2, 2800, 9, 4

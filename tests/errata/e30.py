@@ -3,9 +3,10 @@
 import numpy as np
 from check import Row, near, numeric_check
 from exact_draws import draws, family, simulated_records
+from scipy.special import ndtr
+
 from formalsynth.core.family import log_likelihood
 from formalsynth.core.weights import lipschitz_weights, sensitive_range
-from scipy.special import ndtr
 
 N, DRAWS, TOLERANCE = 1000, 1000, 0.05
 """Numbers of records and draws; relative difference that two sets of draws may cause."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.bounds import Sensitive, record_bounds

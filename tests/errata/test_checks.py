@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import yaml
 from check import Check, Interval, Row, at_most, find_checks, holds, near, simulated_mean
-from formalsynth.ledger.errata import ErrataConfig
+
+from formalsynth_workflow.ledger.errata import ErrataConfig
 
 CHECKS = find_checks()
 

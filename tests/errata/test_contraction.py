@@ -5,14 +5,15 @@ import math
 import contraction
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.limit_law import LIMIT, law, min_max_bound
 from formalsynth.audit.risks import RISK_POPULATIONS, BetaData, LognormalData, PoissonData
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.weights import lipschitz_weights
-from hypothesis import given
-from hypothesis import strategies as st
 
 FAMILIES.find()
 BY_NAME = pytest.mark.parametrize("population", RISK_POPULATIONS, ids=lambda population: population.name)

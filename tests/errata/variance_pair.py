@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from formalsynth.core.arrays import Array
 
 N, D = 1000, 4.0

@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import betaln
+from stan_forms import check_gradient, check_moments, check_same_path
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.centring import Centred, Reference
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.data.populations.beta import beta
 from formalsynth.data.sdr import salary_records
 from formalsynth.families.beta import LARGEST, SMALLEST, beta_coefficients, beta_terms
 from formalsynth.stan.sample import sample
-from scipy import stats
-from scipy.special import betaln
-from stan_forms import check_gradient, check_moments, check_same_path
 
 FAMILIES.find()
 BETA = FAMILIES["beta"]

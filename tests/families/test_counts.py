@@ -6,21 +6,22 @@ from math import comb
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import gammaln, logsumexp
+from stan_forms import BAND, check_gradient, check_moments, check_same_path
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.data.populations.counts import negative_binomial_mixture, poisson
 from formalsynth.families._counts import grouped
 from formalsynth.families._negative_binomial import log_rising
 from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.sample import Lengths, run_chain, sample
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
-from scipy.special import gammaln, logsumexp
-from stan_forms import BAND, check_gradient, check_moments, check_same_path
 
 FAMILIES.find()
 COUNTS = ("poisson", "negative_binomial", "negative_binomial_regression")

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.arrays import Records
-from formalsynth.core.bounds import Sensitive, record_bounds
-from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
-from formalsynth.stan.sample import sample
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 from scipy.special import gammaln
 from stan_forms import BAND, check_moments
+
+from formalsynth.core.arrays import Records
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.synthesizer import SamplerSettings
+from formalsynth.stan.sample import sample
 
 FAMILIES.find()
 GAMMA = FAMILIES["gamma_regression"]

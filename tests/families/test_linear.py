@@ -4,17 +4,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from formalsynth.core.arrays import Records, take
-from formalsynth.core.bounds import Sensitive, record_bounds
-from formalsynth.core.data_files import FILES
-from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
-from formalsynth.core.weights import lipschitz_weights
-from formalsynth.stan.sample import sample
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import PRIORS, log_likelihood, posterior, z_band, z_of_mean
 from scipy import integrate, stats
+
+from formalsynth.core.arrays import Records, take
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.data_files import FILES
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.synthesizer import SamplerSettings
+from formalsynth.core.weights import lipschitz_weights
+from formalsynth.stan.sample import sample
 
 FAMILIES.find()
 FILES.find()  # the fatigue data are one of them

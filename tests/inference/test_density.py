@@ -4,17 +4,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
+from stan_forms import check_gradient, check_same_path
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.core.tables import tabled
 from formalsynth.inference.density import TablesDensity, importance_draws, information
 from formalsynth.inference.tables_model import TablesModel
 from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.sample import Lengths, run_chain, sample
-from scipy import stats
-from stan_forms import check_gradient, check_same_path
 
 FAMILIES.find()
 X = np.random.default_rng(1).normal(2, 1, 900)

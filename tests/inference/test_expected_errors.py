@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.private import Bins
 from formalsynth.core.tables import tabled

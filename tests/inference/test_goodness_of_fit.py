@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context

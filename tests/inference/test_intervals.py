@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.inference.intervals import contradicted, interval_with_draws, without_draws
 from hypothesis import given
 from hypothesis import strategies as st
+
+from formalsynth.inference.intervals import contradicted, interval_with_draws, without_draws
 
 
 def test_one_data_set_has_twice_the_posterior_variance_and_that_of_its_analysis():

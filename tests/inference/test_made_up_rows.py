@@ -5,24 +5,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
 from formalsynth.contract.program import ProgramUse, broken
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, program, program_name
-from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.private import Bins, PublicTables, Tables
 from formalsynth.core.registry import forget_own, load
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import SamplerSettings, Synthesizer
 from formalsynth.engine.chain import Step
 from formalsynth.families.poisson import PoissonFamily
 from formalsynth.inference import made_up_rows
 from formalsynth.inference.made_up_rows import RowsModel, _projected
+from formalsynth.posteriors import StanPosteriors
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.generate import generate
-from formalsynth.steps.fit import StanPosteriors
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables, discrete_laplace_variance
 from formalsynth.inference.goodness_of_fit import p_value
 from formalsynth.inference.intervals import contradicted

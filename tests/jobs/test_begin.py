@@ -7,12 +7,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from formalsynth.jobs.begin import add_to_python_path
+
+from formalsynth_workflow.jobs.begin import add_to_python_path
 
 JOB = """
 import sys, tempfile
 from types import SimpleNamespace
-from formalsynth.jobs.begin import begin
+from formalsynth_workflow.jobs.begin import begin
 
 begin(SimpleNamespace(params={"private": sys.argv[1:]}, log=["job.log"]))
 print("begun in", tempfile.gettempdir())

@@ -1,7 +1,8 @@
 """Expected time of a run, from the times of earlier jobs."""
 
 import pytest
-from formalsynth.jobs.benchmarks import about, job_seconds
+
+from formalsynth_workflow.jobs.benchmarks import about, job_seconds
 
 
 def seconds(benchmark):

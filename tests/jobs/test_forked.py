@@ -15,8 +15,9 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from formalsynth.jobs.forked import LOST, environment_of_job, run_script, start_server
 from processes import command, is_alive
+
+from formalsynth_workflow.jobs.forked import LOST, environment_of_job, run_script, start_server
 
 DESCRIBE = """
     import json, os, signal, sys, tempfile
@@ -36,8 +37,8 @@ DESCRIBE = """
 OWNER = """
 import contextlib, os, signal, sys
 from pathlib import Path
-from formalsynth.jobs.forked import environment_of_job, run_script, start_server
-from formalsynth.jobs.locks import hold_parent_lock
+from formalsynth_workflow.jobs.forked import environment_of_job, run_script, start_server
+from formalsynth_workflow.jobs.locks import hold_parent_lock
 hold_parent_lock(Path(sys.argv[2]))
 start_server(sys.executable, [])
 
@@ -51,7 +52,7 @@ print(run_script(sys.argv[1], environment_of_job(None), report), flush=True)
 WAIT = """
     import os, sys, time
     from pathlib import Path
-    from formalsynth.jobs.logs import log_to
+    from formalsynth_workflow.jobs.logs import log_to
     log_to(Path(__file__).with_suffix(".log"))
     Path(__file__).with_suffix(".started").write_text(str(os.getppid()))
     time.sleep(600)
@@ -217,7 +218,7 @@ def test_many_jobs_at_a_time_get_their_own_exit_codes(script):
 
 ALONE = """
 import contextlib, os, signal, sys
-from formalsynth.jobs.forked import environment_of_job, run_script, start_server
+from formalsynth_workflow.jobs.forked import environment_of_job, run_script, start_server
 signal.signal(int(sys.argv[2]), signal.SIG_IGN)
 start_server(sys.executable, ["colorsys"])
 sys.exit(run_script(sys.argv[1], environment_of_job(None), contextlib.nullcontext))
@@ -260,7 +261,7 @@ def test_a_signal_to_the_server_alone_ends_nothing(owner, number):
 
 def test_server_and_jobs_end_with_their_killed_owner(owner):
     process, job, server = owner
-    assert any("formalsynth.jobs.preloaded" in os.fsdecode(argument) for argument in command(server))
+    assert any("formalsynth_workflow.jobs.preloaded" in os.fsdecode(argument) for argument in command(server))
     process.kill()
     process.wait()
     wait_for(lambda: not (is_alive(job) or is_alive(server)))
@@ -296,7 +297,8 @@ for name in os.environ["LIBRARIES"].split():
     importlib.import_module(name)
 loaded = set(sys.modules)
 exec(sys.argv[1])
-print(*sorted({name.partition(".")[0] for name in set(sys.modules) - loaded} - {"formalsynth", *sys.stdlib_module_names}))
+ours = {"formalsynth", "formalsynth_workflow"}
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - loaded} - {*ours, *sys.stdlib_module_names}))
 """
 
 

@@ -3,7 +3,8 @@
 from importlib.metadata import version
 
 import pytest
-from formalsynth.jobs.locked import other_versions
+
+from formalsynth_workflow.jobs.locked import other_versions
 
 HASH = "--hash=sha256:" + 64 * "0"
 

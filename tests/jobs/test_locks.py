@@ -8,13 +8,14 @@ import sys
 import time
 
 import pytest
-from formalsynth.jobs.locks import FILE, StillAtWork, drop_stale_locks
 from processes import is_stopped
+
+from formalsynth_workflow.jobs.locks import FILE, StillAtWork, drop_stale_locks
 
 RUN = """
 import sys
 from pathlib import Path
-from formalsynth.jobs.locks import drop_stale_locks, hold_parent_lock
+from formalsynth_workflow.jobs.locks import drop_stale_locks, hold_parent_lock
 folder = Path(sys.argv[1])
 hold_parent_lock(folder)
 print(len(drop_stale_locks(folder)), flush=True)
@@ -120,7 +121,7 @@ def test_a_full_disk_is_reported_before_anything_starts(small_disk):
 LEADER = """
 import subprocess, sys
 from pathlib import Path
-from formalsynth.jobs.locks import drop_stale_locks, hold_parent_lock
+from formalsynth_workflow.jobs.locks import drop_stale_locks, hold_parent_lock
 folder = Path(sys.argv[1])
 hold_parent_lock(folder)
 drop_stale_locks(folder)
@@ -132,7 +133,7 @@ JOB = """
 import os, sys, time
 from pathlib import Path
 from formalsynth.runtime.files import write_text
-from formalsynth.jobs.logs import log_to
+from formalsynth_workflow.jobs.logs import log_to
 log, result, go = map(Path, sys.argv[1:])
 log_to(log)
 print(os.getpid(), flush=True)

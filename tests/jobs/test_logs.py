@@ -5,18 +5,19 @@ import subprocess
 import sys
 
 import pytest
-from formalsynth.jobs.logs import ACCOUNT
+
+from formalsynth_workflow.jobs.logs import ACCOUNT
 
 JOB = """
 import subprocess, sys
-from formalsynth.jobs.logs import log_to
+from formalsynth_workflow.jobs.logs import log_to
 log_to(sys.argv[1])
 print("from the job")
 subprocess.run(["echo", "from its child"])
 """
 LAST_WORDS = """
 import sys
-from formalsynth.jobs.logs import log_to
+from formalsynth_workflow.jobs.logs import log_to
 log_to(sys.argv[1])
 raise OSError("records.csv could not be written")
 """
@@ -24,7 +25,7 @@ raise OSError("records.csv could not be written")
 
 NO_ROOM = """
 import sys
-from formalsynth.jobs.logs import log_to
+from formalsynth_workflow.jobs.logs import log_to
 log_to(sys.argv[1])
 raise MemoryError("Unable to allocate 9 GiB")
 """

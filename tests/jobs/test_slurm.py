@@ -4,7 +4,8 @@ import os
 import time
 
 import pytest
-from formalsynth.jobs.slurm import NoStatusError, check_status, watch_status
+
+from formalsynth_workflow.jobs.slurm import NoStatusError, check_status, watch_status
 
 
 @pytest.fixture

@@ -6,30 +6,31 @@ import re
 from pathlib import Path
 
 import pytest
-from formalsynth.jobs.sources import PACKAGE, code_digest, sources
 from warm import WarmPython
 
+from formalsynth_workflow.jobs.sources import PACKAGES, code_digest, source_of, sources
+
 JOBS = {
-    "simulate": ("formalsynth.steps.simulate", "formalsynth.data.populations.lognormal"),
-    "fit": ("formalsynth.steps.fit", "formalsynth.families.linear"),
-    "measure": ("formalsynth.steps.measure", "formalsynth.families.beta"),
-    "study": ("formalsynth.steps.study", "formalsynth.papers.zcdp.study_means"),
-    "audit": ("formalsynth.steps.audit", "formalsynth.families.poisson", "formalsynth.mechanisms.ranges"),
-    "collect": ("formalsynth.steps.collect",),
-    "show": ("formalsynth.show.tidy", "formalsynth.show.draw", "formalsynth.show.captions"),
+    "simulate": ("formalsynth_workflow.steps.simulate", "formalsynth.data.populations.lognormal"),
+    "fit": ("formalsynth_workflow.steps.fit", "formalsynth.families.linear"),
+    "measure": ("formalsynth_workflow.steps.measure", "formalsynth.families.beta"),
+    "study": ("formalsynth_workflow.steps.study", "formalsynth_workflow.papers.zcdp.study_means"),
+    "audit": ("formalsynth_workflow.steps.audit", "formalsynth.families.poisson", "formalsynth.mechanisms.ranges"),
+    "collect": ("formalsynth_workflow.steps.collect",),
+    "show": ("formalsynth_workflow.show.tidy", "formalsynth_workflow.show.draw", "formalsynth_workflow.show.captions"),
     "figure": (
-        "formalsynth.show.tidy",
-        "formalsynth.show.draw",
-        "formalsynth.show.captions",
-        "formalsynth.show.figures.ecdf",
+        "formalsynth_workflow.show.tidy",
+        "formalsynth_workflow.show.draw",
+        "formalsynth_workflow.show.captions",
+        "formalsynth_workflow.show.figures.ecdf",
     ),
-    "table": ("formalsynth.show.tidy", "formalsynth.show.captions", "formalsynth.show.tables.means"),
-    "judge": ("formalsynth.ledger.judge",),
+    "table": ("formalsynth_workflow.show.tidy", "formalsynth_workflow.show.captions", "formalsynth_workflow.show.tables.means"),
+    "judge": ("formalsynth_workflow.ledger.judge",),
 }
 STEPS = ("simulate", "fit", "measure", "audit", "study", "collect")
 OWN = """
 import formalsynth.core.words, numpy
-from formalsynth import results
+from formalsynth_workflow import results
 from formalsynth.mechanisms.ranges import averaged
 
 class Late:
@@ -44,7 +45,13 @@ class Late:
 
 
 def names(paths):
-    return sorted(path.relative_to(PACKAGE).as_posix() for path in paths)
+    inside = [(path, folder) for path in paths for folder in PACKAGES.values() if path.is_relative_to(folder)]
+    return sorted(path.relative_to(folder).as_posix() for path, folder in inside)
+
+
+def place(name):
+    """A file of one of the packages."""
+    return next(folder / name for folder in PACKAGES.values() if (folder / name).is_file())
 
 
 def test_every_form_of_import_is_followed_from_own_code(tmp_path):
@@ -59,10 +66,10 @@ def test_every_form_of_import_is_followed_from_own_code(tmp_path):
 
 
 def test_studies_depend_on_their_compiled_loops():
-    assert "core/loops.py" in names(sources("formalsynth.papers.reps.study_protection"))
+    assert "core/loops.py" in names(sources("formalsynth_workflow.papers.reps.study_protection"))
 
 
-@pytest.mark.parametrize("module", ["formalsynth.nowhere", "numpy", "formalsynth.results.name", "/nowhere/own.py"])
+@pytest.mark.parametrize("module", ["formalsynth.nowhere", "numpy", "formalsynth_workflow.results.name", "/nowhere/own.py"])
 def test_a_module_that_is_not_there_is_refused(module):
     """Passed over, a wrong name would be a job that never runs again."""
     with pytest.raises(ModuleNotFoundError, match=f"no module {module}"):
@@ -165,7 +172,7 @@ import importlib, sys
 for name in sys.argv[1:]:
     importlib.import_module(name)
 for name, module in list(sys.modules.items()):
-    if name.split('.')[0] == 'formalsynth':
+    if name.startswith('formalsynth'):
         print(module.__file__)
 """
 
@@ -185,7 +192,7 @@ def test_a_job_depends_on_every_module_that_it_loads(job, libraries, tmp_path):
     with said.open("w") as output:
         assert libraries.start(LOADED, JOBS[job], dict(os.environ), output, output).wait() == 0, said.read_text()
     loaded = set(map(Path, said.read_text().splitlines()))
-    assert PACKAGE / f"{JOBS[job][0].removeprefix('formalsynth.').replace('.', '/')}.py" in loaded
+    assert source_of(JOBS[job][0]) in loaded
     assert loaded <= set(sources(*JOBS[job]))
 
 
@@ -204,7 +211,7 @@ LATER = [
 
 @pytest.mark.parametrize(("job", "file"), LATER)
 def test_a_job_does_not_depend_on_what_comes_after_it(job, file):
-    assert (PACKAGE / file).is_file()
+    assert place(file)
     assert file not in names(sources(*JOBS[job]))
 
 
@@ -218,7 +225,7 @@ def test_the_plan_reaches_a_job_as_parameters_only(job):
 def test_a_step_depends_on_no_entry_of_a_register(step):
     """Those that a job needs are named by its scenario."""
     entries = ("families/", "mechanisms/", "data/populations/", "papers/")
-    assert [file for file in names(sources(f"formalsynth.steps.{step}")) if file.startswith(entries)] == []
+    assert [file for file in names(sources(f"formalsynth_workflow.steps.{step}")) if file.startswith(entries)] == []
 
 
 @pytest.mark.parametrize(
@@ -232,8 +239,8 @@ def test_a_step_depends_on_no_entry_of_a_register(step):
 )
 def test_a_job_depends_on_the_entries_that_it_names_and_no_others(job, other):
     files = names(sources(*JOBS[job]))
-    assert f"{JOBS[job][-1].removeprefix('formalsynth.').replace('.', '/')}.py" in files
-    assert (PACKAGE / other).is_file()
+    assert names([source_of(JOBS[job][-1])])[0] in files
+    assert place(other)
     assert other not in files
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 from made_up_claims import claim_of, normal, row_of, table_of, verdict_of
+
+from formalsynth_workflow.ledger.verdicts import NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
 WITHIN = {"kind": "within", "low": 1.0, "high": 3.0}
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.ledger.cells import ClaimError, NoRowsError, values_of
 from made_up_claims import claim_of, normal, row_of, table_of
 from scipy import stats
+
+from formalsynth_workflow.ledger.cells import ClaimError, NoRowsError, values_of
 
 
 def test_distances_shares_and_thresholds_come_before_the_statistic():

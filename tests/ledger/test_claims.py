@@ -3,11 +3,12 @@
 import json
 
 import pytest
-from formalsynth.core.registry import load
-from formalsynth.ledger.claims import Claim, Estimate
-from formalsynth.ledger.tests.base import TESTS
 from made_up_claims import claim_of
 from pydantic import ValidationError
+
+from formalsynth.core.registry import load
+from formalsynth_workflow.ledger.claims import Claim, Estimate
+from formalsynth_workflow.ledger.tests.base import TESTS
 
 KINDS = {
     "correlation": {"kind": "correlation", "high": 0.3},
@@ -21,7 +22,7 @@ KINDS = {
 
 
 def test_every_kind_of_test_is_found_in_its_file():
-    assert {name: TESTS.module(name) for name in KINDS} == {name: f"formalsynth.ledger.tests.{name}" for name in KINDS}
+    assert {name: TESTS.module(name) for name in KINDS} == {name: f"formalsynth_workflow.ledger.tests.{name}" for name in KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)

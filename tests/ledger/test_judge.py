@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.ledger.judge import COLUMNS, ledger
-from formalsynth.ledger.notes import percent, rounded, share_of
-from formalsynth.ledger.verdicts import (
+from made_up_claims import SCENARIO, THRESHOLDS, claim_of, normal, row_of, table_of, verdict_of
+
+from formalsynth_workflow.ledger.judge import COLUMNS, ledger
+from formalsynth_workflow.ledger.notes import percent, rounded, share_of
+from formalsynth_workflow.ledger.verdicts import (
     ABSENT,
     DIRECTION,
     MISPRINT,
@@ -20,7 +22,6 @@ from formalsynth.ledger.verdicts import (
     UNDETERMINED,
     VERDICTS,
 )
-from made_up_claims import SCENARIO, THRESHOLDS, claim_of, normal, row_of, table_of, verdict_of
 
 
 @pytest.mark.parametrize(

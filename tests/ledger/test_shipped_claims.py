@@ -4,13 +4,13 @@ import re
 
 import pytest
 import yaml
-from formalsynth.ledger.claims import kind_name
-from formalsynth.ledger.judge import judge
-from formalsynth.plan.load import read_plan
-from formalsynth.plan.paper import figure_file
-from formalsynth.runtime.files import read_table
 
 from dev.reference import KEPT
+from formalsynth.runtime.files import read_table
+from formalsynth_workflow.ledger.claims import kind_name
+from formalsynth_workflow.ledger.judge import judge
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.plan.paper import figure_file
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 from made_up_claims import claim_of, normal, row_of, table_of, verdict_of
+
+from formalsynth_workflow.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
 COMMON = normal(100, 10)
 NEAR = {"A": COMMON, "B": COMMON + normal(2, 0.5, seed=2), "C": COMMON + normal(-3, 0.5, seed=3)}

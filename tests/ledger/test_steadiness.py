@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.ledger.steadiness import agreement, drawn, drawn_verdicts, steadiness
-from formalsynth.ledger.verdicts import REPRODUCED
 from made_up_claims import THRESHOLDS, claim_of, normal, table_of
+
+from formalsynth_workflow.ledger.steadiness import agreement, drawn, drawn_verdicts, steadiness
+from formalsynth_workflow.ledger.verdicts import REPRODUCED
 
 
 def verdicts(**cells):

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from formalsynth.ledger.tests.base import share_interval
-from formalsynth.ledger.thresholds import Thresholds
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+
+from formalsynth_workflow.ledger.tests.base import share_interval
+from formalsynth_workflow.ledger.thresholds import Thresholds
 
 
 @pytest.mark.parametrize("numbers", [1, 2, 5, 12])

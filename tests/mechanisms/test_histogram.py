@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.mechanisms.histogram import BinPredictor, perturb
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def distance(x, bins, epsilon, seed):

@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from formalsynth.mechanisms.isolation import isolation_risk, isolation_weights
 from hypothesis import given
 from hypothesis import strategies as st
+
+from formalsynth.mechanisms.isolation import isolation_risk, isolation_weights
 
 
 def brute_force(x, radius):

@@ -4,6 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import posterior
+
 from formalsynth.core import arrays
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
@@ -11,9 +15,6 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context, Parent
 from formalsynth.core.parameters import defaults
 from formalsynth.core.streams import Address
-from hypothesis import given
-from hypothesis import strategies as st
-from oracles import posterior
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special, stats
+
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context
@@ -14,7 +16,6 @@ from formalsynth.core.streams import Address
 from formalsynth.core.tables import tabled
 from formalsynth.inference.distance import Axes, Distance
 from formalsynth.mechanisms.minimum_distance import ratio
-from scipy import special, stats
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

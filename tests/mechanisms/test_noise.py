@@ -4,11 +4,12 @@ import contextlib
 
 import pytest
 from example_parameters import counts, example_parameters, other_settings
+from hypothesis import given
+from hypothesis import strategies as st
+
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Context, Form, mechanism
 from formalsynth.core.streams import Address
-from hypothesis import given
-from hypothesis import strategies as st
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

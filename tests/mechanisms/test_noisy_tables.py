@@ -5,19 +5,20 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
+
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import SamplerSettings, Synthesizer
 from formalsynth.core.tables import tabled
 from formalsynth.engine.chain import PublicPosterior, Step
 from formalsynth.inference.tables_model import TablesModel
 from formalsynth.mechanisms.noisy_tables import ratio
+from formalsynth.posteriors import StanPosteriors
 from formalsynth.stan.sample import sample
-from formalsynth.steps.fit import StanPosteriors
-from scipy import stats
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Bounds, Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.streams import Address
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

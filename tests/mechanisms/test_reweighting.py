@@ -1,14 +1,15 @@
 """The mechanisms of the reweight paper, given draws."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context, Parent
 from formalsynth.core.streams import Address
 from formalsynth.core.weights import lipschitz_weights
-from hypothesis import given
-from hypothesis import strategies as st
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
+from small_audit import TWO_STAGE, N, shares
+
 from formalsynth.audit.audit import audit
 from formalsynth.audit.replay import first_stage
 from formalsynth.contract.noise import noise_replaced
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import AuditSearch
 from formalsynth.core.mechanism import MECHANISMS, Context, FitCache
 from formalsynth.core.private import DiscreteLaplaceCounts
 from formalsynth.core.streams import Address
-from small_audit import TWO_STAGE, N, shares
+from formalsynth.core.synthesizer import AuditSearch
 
 GIVEN = {"epsilon": 2.0, "share": 0.6, "low": 0.0, "high": 1.0, "bins": 10}
 

@@ -1,9 +1,10 @@
 """The audit that a scenario asks for: its input, and invalid entries that are refused before any job starts."""
 
 import pytest
+
 from formalsynth.audit.exact import EXACT as REGISTER
-from formalsynth.plan.audits import EXACT
 from formalsynth.settings.messages import ConfigError
+from formalsynth_workflow.plan.audits import EXACT
 
 AUDIT = {
     "outcome": {"low": 0.01, "high": 1e4, "points": 4, "log": True},
@@ -133,7 +134,7 @@ def gamma(plan_of, **changes):
 def test_an_audit_without_exact_posteriors_gets_the_sampler(plan_of):
     job, sampler = gamma(plan_of)
     assert job.sampler == sampler
-    assert "formalsynth.steps.sampling" in job.modules
+    assert "formalsynth_workflow.steps.sampling" in job.modules
     assert job.search.deltas == (0.001,)
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 import yaml
+
 from formalsynth.core.registry import forget_own
-from formalsynth.plan.contracts import main
+from formalsynth_workflow.plan.contracts import main
 
 CODE = '''
 import numpy as np

@@ -16,7 +16,7 @@ HEAVY = (
 READ = f"""
 import sys
 from pathlib import Path
-from formalsynth.plan.load import read_plan
+from formalsynth_workflow.plan.load import read_plan
 from formalsynth.settings.yaml_file import load_yaml
 config = Path(sys.argv[1])
 plan = read_plan(load_yaml(config / "config.yaml") | {{"data_folder": sys.argv[2]}}, config)

@@ -7,20 +7,21 @@ from dataclasses import replace
 
 import pytest
 from config_trees import RANGE, of_papers, put, refusal
-from formalsynth.core import data_files as files
-from formalsynth.core.job import FromFile, Simulated
-from formalsynth.core.text import DataError
-from formalsynth.ledger.judge import judge
-from formalsynth.ledger.thresholds import Thresholds
-from formalsynth.plan.jobs import Jobs
-from formalsynth.report.describe import describe
-from formalsynth.show import draw
-from formalsynth.show.captions import STAND_IN, caption
-from formalsynth.show.tidy import figure_table
-from formalsynth.steps.simulate import simulate_batch
-from formalsynth.steps.study import run_study
 from made_up_displays import rows_of
 from salary_file import fixed_width
+
+from formalsynth.core import data_files as files
+from formalsynth.core.text import DataError
+from formalsynth_workflow.jobs.inputs import FromFile, Simulated
+from formalsynth_workflow.ledger.judge import judge
+from formalsynth_workflow.ledger.thresholds import Thresholds
+from formalsynth_workflow.plan.jobs import Jobs
+from formalsynth_workflow.report.describe import describe
+from formalsynth_workflow.show import draw
+from formalsynth_workflow.show.captions import STAND_IN, caption
+from formalsynth_workflow.show.tidy import figure_table
+from formalsynth_workflow.steps.simulate import simulate_batch
+from formalsynth_workflow.steps.study import run_study
 
 
 @pytest.fixture

@@ -9,17 +9,18 @@ from typing import Annotated, Union, get_args, get_origin
 
 import pytest
 from config_trees import PAPERS, assert_readable, at, paths, untied
+from pydantic import BaseModel
+
 from formalsynth.core.kinds import Variants
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
-from formalsynth.core.study import STUDIES
-from formalsynth.ledger.tests.base import TESTS
-from formalsynth.plan.model import find_all
-from formalsynth.plan.schemas import SCHEMAS
 from formalsynth.settings.messages import ConfigError, validated
-from formalsynth.show.figure import FIGURES
-from formalsynth.show.table import TABLES
-from pydantic import BaseModel
+from formalsynth_workflow.ledger.tests.base import TESTS
+from formalsynth_workflow.plan.model import find_all
+from formalsynth_workflow.plan.schemas import SCHEMAS
+from formalsynth_workflow.show.figure import FIGURES
+from formalsynth_workflow.show.table import TABLES
+from formalsynth_workflow.study import STUDIES
 
 FILES_OF = ["config", "paper", "claims", "errata"]
 """Kinds of files that are tried."""

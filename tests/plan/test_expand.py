@@ -4,8 +4,9 @@ import itertools
 
 import pandas as pd
 import pytest
+
 from formalsynth.core.model import DATA
-from formalsynth.show.tidy import figure_table
+from formalsynth_workflow.show.tidy import figure_table
 
 NOTHING_SHOWN = {"figures": {}, "tables": {}, "telling": [], "claims": []}
 """Without figures, tables and claims, which name ids that a change may take away."""

@@ -12,19 +12,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from config_trees import CLAIMS, PAPERS, assert_readable, at, of_papers, paths, refusal
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from made_up_audits import made_up_audits
+
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import AUDIT, COEFFICIENT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
 from formalsynth.core.utility import CENTRES
-from formalsynth.ledger.cells import ClaimError
-from formalsynth.ledger.judge import judge
-from formalsynth.show.captions import caption
-from formalsynth.show.tidy import figure_table, table_of
-from formalsynth.steps.simulate import simulate_batch
-from formalsynth.steps.study import run_study
-from hypothesis import given, note, settings
-from hypothesis import strategies as st
-from made_up_audits import made_up_audits
+from formalsynth_workflow.ledger.cells import ClaimError
+from formalsynth_workflow.ledger.judge import judge
+from formalsynth_workflow.show.captions import caption
+from formalsynth_workflow.show.tidy import figure_table, table_of
+from formalsynth_workflow.steps.simulate import simulate_batch
+from formalsynth_workflow.steps.study import run_study
 
 QUICK = ("means", "coverage", "accounting", "unknown")
 """Studies that take less than a second for one replicate."""

@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from formalsynth.core import data_files
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import FitJob, Simulated
 from formalsynth.core.mechanism import MECHANISMS
-from formalsynth.core.registry import PACKAGE
-from formalsynth.core.study import STUDIES
-from formalsynth.plan import jobs as plan_jobs
-from formalsynth.plan.jobs import Jobs, code_of
-from formalsynth.plan.load import read_plan
-from formalsynth.plan.paper import figure_file
+from formalsynth_workflow.jobs.inputs import FitJob, Simulated
+from formalsynth_workflow.jobs.sources import PACKAGES
+from formalsynth_workflow.plan import jobs as plan_jobs
+from formalsynth_workflow.plan.jobs import Jobs, code_of
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.plan.paper import figure_file
+from formalsynth_workflow.study import STUDIES
 
 PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 PLAIN = (str, int, float, bool, type(None))
@@ -232,7 +233,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import load
-from formalsynth.core.study import STUDIES
+from formalsynth_workflow.study import STUDIES
 from formalsynth.core.data_files import FILES
 
 REGISTERS = {"family": FAMILIES, "mechanism": MECHANISMS, "population": POPULATIONS, "study": STUDIES, "file": FILES}
@@ -500,8 +501,8 @@ def codes_of(run):
 
 @pytest.mark.parametrize("edited", EDITS)
 def test_an_edit_reruns_the_steps_that_import_it(run, monkeypatch, edited):
-    assert (PACKAGE / edited).is_file()
-    monkeypatch.setattr(plan_jobs, "code_digest", lambda paths: PACKAGE / edited in list(paths))
+    path = next(folder / edited for folder in PACKAGES.values() if (folder / edited).is_file())
+    monkeypatch.setattr(plan_jobs, "code_digest", lambda paths: path in list(paths))
     code_of.cache_clear()
     codes = codes_of(Jobs(run.plan, run.config))
     code_of.cache_clear()

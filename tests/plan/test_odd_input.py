@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 import yaml
 from config_trees import put, untied
+
 from formalsynth.core import data_files
-from formalsynth.plan.load import read_plan
 from formalsynth.settings.messages import ConfigError
 from formalsynth.settings.yaml_file import load_yaml
+from formalsynth_workflow.plan.load import read_plan
 
 SECONDS = 5
 """Largest processor time of short tests, in seconds; the larger inputs of this file would take hours or all memory."""

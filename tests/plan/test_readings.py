@@ -2,8 +2,9 @@
 
 import pytest
 from config_trees import CENSOR
+
 from formalsynth.settings.messages import ConfigError
-from formalsynth.show.captions import caption
+from formalsynth_workflow.show.captions import caption
 
 MIN_MAX, RE_WEIGHTED = (f"{weights} weights in Weighted, Weighted-e and Censor_w" for weights in ("min-max", "re-weighted"))
 

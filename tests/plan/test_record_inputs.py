@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import yaml
+
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own
-from formalsynth.plan.load import read_plan
-from formalsynth.plan.studies import extended
 from formalsynth.settings.messages import ConfigError
 from formalsynth.settings.yaml_file import load_yaml
-from formalsynth.steps.simulate import simulate_batch
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.plan.studies import extended
+from formalsynth_workflow.steps.simulate import simulate_batch
 
 PROGRAM = """
 data {

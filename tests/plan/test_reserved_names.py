@@ -2,7 +2,8 @@
 
 import pytest
 from config_trees import CONFIG, ZCDP, assert_blames, of_papers, put, refusal, untied
-from formalsynth.plan.load import PROGRAMS, REPORT
+
+from formalsynth_workflow.plan.load import PROGRAMS, REPORT
 
 
 def test_the_reserved_names_are_those_of_folders(repository):

@@ -7,21 +7,22 @@ from pathlib import Path
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel
+from referencing import Registry, Resource
+
 from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.population import POPULATIONS
-from formalsynth.core.study import STUDIES
-from formalsynth.ledger.tests.base import TESTS
-from formalsynth.plan.model import Choice
-from formalsynth.plan.schemas import REPOSITORY, SCHEMAS, models_of, rendered, schema_of
 from formalsynth.settings.yaml_file import load_yaml
-from formalsynth.show.figure import FIGURES
-from formalsynth.show.table import TABLES
-from jsonschema import Draft202012Validator
-from pydantic import BaseModel
-from referencing import Registry, Resource
+from formalsynth_workflow.ledger.tests.base import TESTS
+from formalsynth_workflow.plan.model import Choice
+from formalsynth_workflow.plan.schemas import REPOSITORY, SCHEMAS, models_of, rendered, schema_of
+from formalsynth_workflow.show.figure import FIGURES
+from formalsynth_workflow.show.table import TABLES
+from formalsynth_workflow.study import STUDIES
 
 CONFIG = REPOSITORY / "config"
 CONFIGS = [("config", CONFIG / "config.yaml"), ("errata", CONFIG / "errata.yaml")]
@@ -52,7 +53,7 @@ def wrong(name, tree):
 
 def test_the_description_of_resources_is_up_to_date():
     file = "resources/datapackage.json"
-    assert (REPOSITORY / file).read_text(encoding="utf-8") == files()[file], "run python -m formalsynth.plan.schemas"
+    assert (REPOSITORY / file).read_text(encoding="utf-8") == files()[file], "run python -m formalsynth_workflow.plan.schemas"
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

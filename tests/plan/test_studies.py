@@ -2,14 +2,15 @@
 
 import pytest
 import yaml
+
 from formalsynth.core.registry import forget_own
 from formalsynth.core.streams import number_of
 from formalsynth.core.words import metric
-from formalsynth.plan.jobs import Jobs
-from formalsynth.plan.load import read_plan
-from formalsynth.plan.studies import extended, read_study
 from formalsynth.settings.messages import ConfigError
 from formalsynth.settings.yaml_file import load_yaml
+from formalsynth_workflow.plan.jobs import Jobs
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.plan.studies import extended, read_study
 
 CODE = '''
 import numpy as np

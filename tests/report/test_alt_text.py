@@ -2,7 +2,8 @@
 
 import pandas as pd
 import pytest
-from formalsynth.report.alt_text import alt_text
+
+from formalsynth_workflow.report.alt_text import alt_text
 
 
 @pytest.fixture

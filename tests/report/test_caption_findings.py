@@ -2,12 +2,13 @@
 
 import made_up_report
 import pytest
-from formalsynth.ledger.judge import LedgerRow
-from formalsynth.ledger.verdicts import VERDICTS
-from formalsynth.plan.model import find_all
-from formalsynth.report.captions import SPELLED, finding, with_finding
-from formalsynth.report.findings import FINDINGS, JUDGED
-from formalsynth.show.captions import caption
+
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.ledger.verdicts import VERDICTS
+from formalsynth_workflow.plan.model import find_all
+from formalsynth_workflow.report.captions import SPELLED, finding, with_finding
+from formalsynth_workflow.report.findings import FINDINGS, JUDGED
+from formalsynth_workflow.show.captions import caption
 
 find_all()
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")

@@ -1,10 +1,11 @@
 """Last paragraph of a run."""
 
 import pandas as pd
-from formalsynth.report.closing import closing, listed
-from formalsynth.report.provenance import ROWS
-from formalsynth.runtime.files import write_table
 from made_up_report import FIRST, INFO, changed
+
+from formalsynth.runtime.files import write_table
+from formalsynth_workflow.report.closing import closing, listed
+from formalsynth_workflow.report.provenance import ROWS
 
 
 def info_of(*left_out):

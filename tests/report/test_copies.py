@@ -4,10 +4,11 @@ import gzip
 
 import made_up_report
 import pytest
-from formalsynth.report import copies as copied
-from formalsynth.report.copies import LARGE, ROOM, TOO_LARGE, copies
-from formalsynth.report.pages import write_report
 from made_up_report import INFO, RAN, TEMPLATES, changed, claims, figure, paper, table
+
+from formalsynth_workflow.report import copies as copied
+from formalsynth_workflow.report.copies import LARGE, ROOM, TOO_LARGE, copies
+from formalsynth_workflow.report.pages import write_report
 
 SECRET = 48_271_944
 

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import pytest
 import yaml
+
 from formalsynth.core import data_files as files
 from formalsynth.core.data_files import FILES
 from formalsynth.core.mechanism import MECHANISMS
-from formalsynth.core.study import STUDIES
 from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.plan import scenario
-from formalsynth.plan.load import read_plan
-from formalsynth.report.describe import describe
-from formalsynth.report.info import RunInfo
+from formalsynth_workflow.plan import scenario
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.report.describe import describe
+from formalsynth_workflow.report.info import RunInfo
+from formalsynth_workflow.study import STUDIES
 
 
 @pytest.fixture(scope="module")

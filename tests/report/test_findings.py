@@ -1,9 +1,10 @@
 """The headline: one sentence with numbers of claims only, and the verdicts that depend on a reading of a paper."""
 
 import made_up_report
-from formalsynth.ledger.judge import LedgerRow
-from formalsynth.report.captions import finding
-from formalsynth.report.findings import findings
+
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.report.captions import finding
+from formalsynth_workflow.report.findings import findings
 
 
 def rows(*given):

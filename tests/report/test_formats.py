@@ -1,5 +1,6 @@
 import pytest
-from formalsynth.report.formats import by_number, duration, number
+
+from formalsynth_workflow.report.formats import by_number, duration, number
 
 
 @pytest.mark.parametrize(

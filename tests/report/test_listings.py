@@ -2,8 +2,9 @@ import re
 
 import pytest
 import yaml
-from formalsynth.report.listings import key_lines
 from made_up_report import write
+
+from formalsynth_workflow.report.listings import key_lines
 
 
 @pytest.mark.parametrize("key", ["range", "reps"])

@@ -5,14 +5,15 @@ from dataclasses import replace
 import made_up_report
 import pandas as pd
 import pytest
-from formalsynth.core.words import METRICS, guarantee
-from formalsynth.ledger.claims import KINDS, kind_name
-from formalsynth.ledger.verdicts import VERDICTS
-from formalsynth.report.glossary import DIAGNOSTICS, LEDGER
-from formalsynth.report.pages import SYMBOLS, write_report
-from formalsynth.runtime.files import write_table
 from html_pages import Page, assert_links_resolve, pages
 from made_up_report import INFO, NASTY, RAN, changed, claims, paper
+
+from formalsynth.core.words import METRICS, guarantee
+from formalsynth.runtime.files import write_table
+from formalsynth_workflow.ledger.claims import KINDS, kind_name
+from formalsynth_workflow.ledger.verdicts import VERDICTS
+from formalsynth_workflow.report.glossary import DIAGNOSTICS, LEDGER
+from formalsynth_workflow.report.pages import SYMBOLS, write_report
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,12 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 import pytest
+
 from formalsynth.core.rows import replicate_table
-from formalsynth.jobs.commit import commit
-from formalsynth.report.glossary import DIAGNOSTICS
-from formalsynth.report.provenance import (
+from formalsynth.runtime.files import write_table
+from formalsynth_workflow.jobs.commit import commit
+from formalsynth_workflow.report.glossary import DIAGNOSTICS
+from formalsynth_workflow.report.provenance import (
     PACKAGES,
     ROWS,
     Loss,
@@ -20,7 +22,6 @@ from formalsynth.report.provenance import (
     sampling,
     versions,
 )
-from formalsynth.runtime.files import write_table
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 

@@ -4,11 +4,11 @@ import re
 
 import made_up_report
 import pytest
-from formalsynth.ledger.judge import LedgerRow
-from formalsynth.report.contents import read_ledger
-from formalsynth.report.rows import ours, printed
 
 from dev.reference import LEDGER
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.report.contents import read_ledger
+from formalsynth_workflow.report.rows import ours, printed
 
 UNNAMED = re.compile(r"(?<![\w.])[-−]?\d[\d.e+-]*%?\s/\s[-−]?\d")
 """Two numbers with nothing but a slash between them."""

@@ -5,12 +5,12 @@ import math
 import made_up_report
 import pandas as pd
 import pytest
-from formalsynth.ledger.judge import LedgerRow
-from formalsynth.ledger.steadiness import steadiness
-from formalsynth.report.findings import findings
-from formalsynth.report.unsteady import headline_error, stays_words, unsteady
 
 from dev.results_page import readme_part
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.ledger.steadiness import steadiness
+from formalsynth_workflow.report.findings import findings
+from formalsynth_workflow.report.unsteady import headline_error, stays_words, unsteady
 
 YES, NO = "reproduced", "not reproduced"
 VERDICTS = pd.DataFrame(

@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from formalsynth.runtime.files import (
     check_filled,
     check_folder,
@@ -26,8 +29,6 @@ from formalsynth.runtime.files import (
     write_table,
     write_text,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 ARRAYS = {"draw:beta": np.arange(6.0).reshape(2, 3), "status": np.array(["ok", "failed"]), "n": np.array(3)}
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from formalsynth.runtime.scratch import LOCK, STALE_SECONDS, scratch_folder, sweep
 
 HERE = socket.gethostname()

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from formalsynth.settings.messages import ConfigError
-from formalsynth.settings.yaml_file import load_yaml, yaml_text
 from hypothesis import given
 from hypothesis import strategies as st
+
+from formalsynth.settings.messages import ConfigError
+from formalsynth.settings.yaml_file import load_yaml, yaml_text
 
 KEYS = r"\(whole file\): contains something other than keys and values; allowed: keys and values"
 REFUSED = [

@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.model import DATA
-from formalsynth.show.captions import MANY, caption, failures, group_of, not_drawn
-from formalsynth.show.display import NOT_SYNTHETIC, Panel
 from made_up_displays import figure_of, rows_of, scenario_of, table_display, tidy_of
+
+from formalsynth.core.model import DATA
+from formalsynth_workflow.show.captions import MANY, caption, failures, group_of, not_drawn
+from formalsynth_workflow.show.display import NOT_SYNTHETIC, Panel
 
 
 def test_the_whole_caption_of_a_figure_word_for_word():

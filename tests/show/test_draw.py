@@ -8,18 +8,19 @@ import xml.etree.ElementTree as ElementTree
 import matplotlib
 import numpy as np
 import pytest
-from formalsynth import __version__
-from formalsynth.plan.jobs import Jobs
-from formalsynth.runtime.files import unbroken
-from formalsynth.show import draw
-from formalsynth.show.display import DRAWINGS, FOR_PRINT
-from formalsynth.show.draw import STAND_IN, draw_figure, drawing_of
-from formalsynth.show.drawing import plain_powers
-from formalsynth.show.origin import Origin
 from made_up_displays import figure_of, rows_of, scenario_of, table_display, tidy_of
 from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
+
+from formalsynth import __version__
+from formalsynth.runtime.files import unbroken
+from formalsynth_workflow.plan.jobs import Jobs
+from formalsynth_workflow.show import draw
+from formalsynth_workflow.show.display import DRAWINGS, FOR_PRINT
+from formalsynth_workflow.show.draw import STAND_IN, draw_figure, drawing_of
+from formalsynth_workflow.show.drawing import plain_powers
+from formalsynth_workflow.show.origin import Origin
 
 KINDS = [
     {"kind": "violin", "log": True},
@@ -81,7 +82,9 @@ def test_settings_of_the_user_change_nothing(tmp_path):
     with matplotlib.rc_context({"lines.linewidth": 9, "font.family": "serif", "axes.facecolor": "red", "savefig.dpi": 20}):
         draw_figure(display, tidy, [tmp_path / "other.svg"])
     (tmp_path / "figure").write_bytes(pickle.dumps((display, tidy, [tmp_path / "third.svg"])))
-    code = "import pickle, sys, formalsynth.show.figures.violin; from formalsynth.show.draw import draw_figure; "
+    code = (
+        "import pickle, sys, formalsynth_workflow.show.figures.violin; from formalsynth_workflow.show.draw import draw_figure; "
+    )
     code += "draw_figure(*pickle.load(open(sys.argv[1], 'rb')))"
     given = {"PYTHONPATH": ":".join(sys.path), "MPLBACKEND": "nonsense", "HOME": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "figure")], check=True, env=given)
@@ -90,7 +93,8 @@ def test_settings_of_the_user_change_nothing(tmp_path):
 
 def test_a_plan_is_read_without_a_drawing_library(repository):
     code = (
-        "import sys; from pathlib import Path; from formalsynth.plan.load import plan_of; plan = plan_of(Path('config')); "
+        "import sys; from pathlib import Path; from formalsynth_workflow.plan.load import plan_of; "
+        "plan = plan_of(Path('config')); "
         "[paper.figure(number, 'paper') for paper in plan.papers.values() for number in paper.figures]; "
         "print(sorted({'matplotlib', 'seaborn', 'pandas'} & set(sys.modules)))"
     )

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.rows import AUDIT
-from formalsynth.show.captions import caption, not_drawn
-from formalsynth.show.draw import drawing_of
-from formalsynth.show.table import TABLES
-from formalsynth.show.tidy import table_of
 from made_up_displays import DRAWN, figure_of, rows_of, scenario_of, table_display, tidy_of
 from matplotlib.text import Text
+
+from formalsynth.core.rows import AUDIT
+from formalsynth_workflow.show.captions import caption, not_drawn
+from formalsynth_workflow.show.draw import drawing_of
+from formalsynth_workflow.show.table import TABLES
+from formalsynth_workflow.show.tidy import table_of
 
 REPLICATES = 40
 SCENARIOS = [scenario_of("first", n=n, replicates=REPLICATES) for n in (100, 400)]

@@ -1,11 +1,12 @@
 """Fields of the kinds of figures and tables: what is refused, what config files may leave out, and what jobs are given."""
 
 import pytest
-from formalsynth.core.utility import UTILITY
-from formalsynth.show.figure import FIGURES, FigureDisplay
-from formalsynth.show.table import TABLES, TableDisplay
 from made_up_displays import DRAWN, figure_of, table_display
 from pydantic import ValidationError
+
+from formalsynth.core.utility import UTILITY
+from formalsynth_workflow.show.figure import FIGURES, FigureDisplay
+from formalsynth_workflow.show.table import TABLES, TableDisplay
 
 FIGURE = {"scenario": "first", "value": "delta", "synthesizers": ["A"]}
 TABLE = {"scenario": "first", "statistics": ["mean"], "synthesizers": ["A"], "subject": "Numbers"}
@@ -139,7 +140,7 @@ def test_a_kind_of_table_has_its_headings_and_printed_values(kind, statistic, he
 
 
 def test_another_kind_is_one_class():
-    from formalsynth.show.figure import Figure, figure_kind
+    from formalsynth_workflow.show.figure import Figure, figure_kind
 
     with FIGURES.trial():
 

@@ -3,14 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.statistics import jackknife
-from formalsynth.show.display import Panel, Printed
-from formalsynth.show.draw import drawing_of
-from formalsynth.show.figures.budgets import BROKEN
-from formalsynth.show.figures.line import OURS, PRINTED_FRAME, shifted
-from formalsynth.show.figures.violin import BINS, HALF, POINTS, bars
-from formalsynth.show.style import CONTRAST, contrast
 from made_up_displays import audit_of, figure_of, rows_of, scenario_of, tidy_of
+
+from formalsynth.core.statistics import jackknife
+from formalsynth_workflow.show.display import Panel, Printed
+from formalsynth_workflow.show.draw import drawing_of
+from formalsynth_workflow.show.figures.budgets import BROKEN
+from formalsynth_workflow.show.figures.line import OURS, PRINTED_FRAME, shifted
+from formalsynth_workflow.show.figures.violin import BINS, HALF, POINTS, bars
+from formalsynth_workflow.show.style import CONTRAST, contrast
 
 SCENARIO = scenario_of("first", replicates=40)
 STRICT = {"guarantee": "DP (add/remove)"}

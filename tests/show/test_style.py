@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.words import GUARANTEES
-from formalsynth.plan.model import find_all
-from formalsynth.show.drawing import MARKERS, line_look, line_place
-from formalsynth.show.style import COLUMN, CONTRAST, INK, PALETTE, STYLE, TEXT, TITLE, Mark, contrast, edge, ink, mark_of
 from sight import APART, SIGHTS, ciede2000, lab, nearest
+
+from formalsynth.core.words import GUARANTEES
+from formalsynth_workflow.plan.model import find_all
+from formalsynth_workflow.show.drawing import MARKERS, line_look, line_place
+from formalsynth_workflow.show.style import COLUMN, CONTRAST, INK, PALETTE, STYLE, TEXT, TITLE, Mark, contrast, edge, ink, mark_of
 
 find_all()
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.statistics import jackknife, quantile_error, standard_error
-from formalsynth.show.tidy import table_of
 from made_up_displays import audit_of, rows_of, scenario_of, table_display
+
+from formalsynth.core.statistics import jackknife, quantile_error, standard_error
+from formalsynth_workflow.show.tidy import table_of
 
 SCENARIO = scenario_of("first", replicates=50)
 

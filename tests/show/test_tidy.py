@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.two_samples import two_samples
-from formalsynth.show.display import Panel, Printed
-from formalsynth.show.tidy import figure_table
 from made_up_displays import audit_of, figure_of, rows_of, scenario_of, tidy_of
+
+from formalsynth.core.two_samples import two_samples
+from formalsynth_workflow.show.display import Panel, Printed
+from formalsynth_workflow.show.tidy import figure_table
 
 SCENARIO = scenario_of("first")
 FRAMES = [Panel(title=f"ε = {k:g}", ids=(id,), epsilon=k) for k, id in ((5.0, "A"), (4.0, "B"))]

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from formalsynth.stan.command import read_csv
 from formalsynth.stan.sample import Lengths, run_chain
 
@@ -55,9 +56,9 @@ def test_a_fit_loads_nothing_that_takes_long(program):
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from formalsynth.core.job import SamplerSettings\n"
+        "from formalsynth_workflow.jobs.inputs import SamplerSettings\n"
         "from formalsynth.stan.sample import sample\n"
-        "from formalsynth.steps.fit import fit_batch\n"
+        "from formalsynth_workflow.steps.fit import fit_batch\n"
         f"fit = sample(Path({str(program)!r}), {data!r}, {{'theta': [0.5], 'log_sigma': 0.0}}, ('beta', 'sigma'), 1,\n"
         "             SamplerSettings(ess_min=1))\n"
         f"print(fit.status, *({heavy!r} & set(sys.modules)))\n"

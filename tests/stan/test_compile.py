@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from formalsynth.runtime.cache import cache_folder
 from formalsynth.stan import compile as compiling
 from formalsynth.stan.compile import KIND, compile_program, fingerprint

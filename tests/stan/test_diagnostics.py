@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
-from formalsynth.stan.diagnostics import diagnose
 from hypothesis import given
 from hypothesis import strategies as st
+
+from formalsynth.stan.diagnostics import diagnose
 
 KINDS = {
     "independent": lambda noise: noise,

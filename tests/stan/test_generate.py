@@ -4,6 +4,7 @@ import errno
 
 import numpy as np
 import pytest
+
 from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.generate import generate
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import cmdstanpy
 import pytest
+
 from formalsynth.runtime.files import checksum
 from formalsynth.stan import install
 from formalsynth.stan.compile import CmdStanError, read_record

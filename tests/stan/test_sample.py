@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
 from formalsynth.core.registry import load
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
 from formalsynth.stan.sample import CAREFUL, Chain, sample
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from processes import command, is_alive
+
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.stan import generate, served
@@ -19,7 +21,6 @@ from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import Lengths, run_chain
 from formalsynth.stan.served import GREETING, Request, Server, ask, end_all
-from processes import command, is_alive
 
 LENGTHS = Lengths(200, 150, 1, 0.65)
 UNTUNED = Lengths(1, 100, 2, 0.65)
@@ -460,7 +461,7 @@ cat > /dev/null
 ACCOUNTED = """
 import os, sys
 from pathlib import Path
-from formalsynth.jobs.logs import log_to
+from formalsynth_workflow.jobs.logs import log_to
 from formalsynth.stan import served
 
 log_to(sys.argv[2])

@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from small_study import SETTINGS, as_passed, collected, exact_sample, run_batch, small_paper
+
+from formalsynth import posteriors
 from formalsynth.audit.neighbours import additions
 from formalsynth.core.arrays import Records, joined
 from formalsynth.core.registry import load
 from formalsynth.core.rows import AUDIT_COLUMNS
-from formalsynth.steps import fit as fit_step
-from formalsynth.steps.audit import _curve, audit_batch
-from small_study import SETTINGS, as_passed, collected, exact_sample, run_batch, small_paper
+from formalsynth_workflow.steps.audit import _curve, audit_batch
 
 AUDIT = {
     "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
@@ -23,7 +24,7 @@ AUDIT = {
 @pytest.fixture
 def tables_of(tmp_path, monkeypatch):
     """The tables of the small study with an audit, read again."""
-    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
 
     def tables_of(**audit):
         scenario = small_paper(tmp_path, audit=AUDIT | audit).scenarios["skewed_n60"]
@@ -52,7 +53,7 @@ def test_a_data_set_that_cannot_be_audited_has_a_row_with_the_reason(tables_of, 
     def refusing(*given):
         raise ValueError("there is no such posterior")
 
-    monkeypatch.setattr("formalsynth.steps.audit.audit", refusing)
+    monkeypatch.setattr("formalsynth_workflow.steps.audit.audit", refusing)
     tables = tables_of()
     assert tables["audit"][["replicate", "synthesizer", "reason"]].values.tolist() == [
         [0, "Unweighted", "there is no such posterior"], [0, "Weighted", "there is no such posterior"],

@@ -5,20 +5,22 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_audit import CENTRED
+
+from formalsynth import posteriors
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.replay import STAGE
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.centring import Centred, Reference
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings
 from formalsynth.core.mechanism import MECHANISMS, Context, Form
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.engine.chain import Request, form_of, sharing
 from formalsynth.stan.fit import Fit
-from formalsynth.steps import fit
-from formalsynth.steps.exact_draws import ExactDraws
-from small_audit import CENTRED
+from formalsynth_workflow.steps import fit
+from formalsynth_workflow.steps.exact_draws import ExactDraws
 
 BETA = FAMILIES["beta"]
 REFERENCE = Reference((("phi", 0.2), ("lambda", 3.0)))
@@ -43,7 +45,7 @@ def test_stan_gets_the_coefficients_at_the_reference(request_of_centred, monkeyp
         seen.update(data)
         return Fit("ok")
 
-    monkeypatch.setattr(fit, "sample", sample)
+    monkeypatch.setattr(posteriors, "sample", sample)
     fit.StanPosteriors(Path("beta"), BETA.priors, SamplerSettings()).posterior(request_of_centred)
     # the shapes are 0.6 and 2.4, and 1 / B(0.6, 2.4) is Gamma(3) / (Gamma(0.6) Gamma(2.4)) = 2 / (1.48919 x 1.24217)
     np.testing.assert_allclose(seen["centre"], [-0.4, 1.4, np.log(2 / (1.48919 * 1.24217))], atol=1e-4)

@@ -2,16 +2,17 @@
 
 import pandas as pd
 import pytest
-from formalsynth.runtime.files import write_table
-from formalsynth.steps import fit as fit_step
-from formalsynth.steps.collect import collect_scenario, joined
-from formalsynth.steps.tables import SAMPLE_TABLES
 from small_study import as_passed, collected, exact_sample, run_batch, small_paper
+
+from formalsynth import posteriors
+from formalsynth.runtime.files import write_table
+from formalsynth_workflow.steps.collect import collect_scenario, joined
+from formalsynth_workflow.steps.tables import SAMPLE_TABLES
 
 
 @pytest.fixture
 def scenario(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
     return small_paper(tmp_path).scenarios["skewed_n60"]
 
 

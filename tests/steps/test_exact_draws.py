@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import small_study
-from formalsynth.core.registry import load
-from formalsynth.settings.messages import ConfigError
-from formalsynth.steps.audit import audit_batch
-from formalsynth.steps.fit import fit_batch
-from formalsynth.steps.simulate import simulate_batch
 from oracles import posterior
 from scipy import stats
 from small_study import SETTINGS, as_passed, collected, run_batch, small_paper
+
+from formalsynth.core.registry import load
+from formalsynth.settings.messages import ConfigError
+from formalsynth_workflow.steps.audit import audit_batch
+from formalsynth_workflow.steps.fit import fit_batch
+from formalsynth_workflow.steps.simulate import simulate_batch
 
 AUDIT = {
     "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],

@@ -4,16 +4,17 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from small_study import exact_sample, run_batch, small_paper
+
+from formalsynth import posteriors
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
-from formalsynth.steps import fit as step
-from small_study import exact_sample, run_batch, small_paper
 
 
 @pytest.fixture
 def exact(monkeypatch):
     """The exact posterior in place of CmdStan."""
-    monkeypatch.setattr(step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_a_failed_replicate_is_a_reason_for_its_children_and_nobody_else(scenari
             return Fit("failed", "gate: R-hat 1.900 above 1.05", {}, seed, 1.9, 3.0, 4.0, 7, 8, 3, 0.5)
         return exact_sample(executable, data, inits, parameters, seed, settings)
 
-    monkeypatch.setattr(step, "sample", failing)
+    monkeypatch.setattr(posteriors, "sample", failing)
     batch = run_batch(scenario, [0, 1, 2])
     assert statuses(batch.fits["Unweighted"]) == ["ok", "failed", "ok"]
     row = batch.rows["Unweighted"].iloc[1]
@@ -89,7 +90,7 @@ def test_a_failed_replicate_is_a_reason_for_its_children_and_nobody_else(scenari
         assert statuses(batch.fits[child]) == ["ok", "failed", "ok"]
         assert batch.fits[child][1].reason == "its parent Unweighted failed"
         assert batch.rows[child]["status"].tolist() == ["ok", "failed", "ok"]
-    monkeypatch.setattr(step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
     undisturbed = run_batch(scenario, [0, 1, 2])
     for id, fits in undisturbed.fits.items():
         for k in (0, 2):
@@ -100,12 +101,12 @@ def test_a_failed_replicate_is_a_reason_for_its_children_and_nobody_else(scenari
 
 def run_seeds(scenario, monkeypatch):
     """Stan seeds of the unweighted fits."""
-    monkeypatch.setattr(step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
     return [fit.diagnostics["seed"] for fit in run_batch(scenario, [0, 1, 2]).fits["Unweighted"]]
 
 
 def test_a_batch_of_failures_is_a_batch(scenario, monkeypatch):
-    monkeypatch.setattr(step, "sample", lambda *given: Fit("failed", "CmdStan stopped: no reason", seed=given[4]))
+    monkeypatch.setattr(posteriors, "sample", lambda *given: Fit("failed", "CmdStan stopped: no reason", seed=given[4]))
     batch = run_batch(scenario, [0, 1])
     for id, fits in batch.fits.items():
         assert statuses(fits) == ["failed"] * 2, id

@@ -7,16 +7,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_study import exact_sample, run_batch, small_paper
+
+from formalsynth import posteriors
 from formalsynth.core.arrays import Records
 from formalsynth.core.centring import Reference
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own, load
 from formalsynth.mechanisms.histogram import BinPredictor
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
-from formalsynth.steps import fit as fit_step
-from formalsynth.steps.data import DataBatch
-from formalsynth.steps.fits import Fitted, read_fits, write_fits
-from small_study import exact_sample, run_batch, small_paper
+from formalsynth_workflow.steps.data import DataBatch
+from formalsynth_workflow.steps.fits import Fitted, read_fits, write_fits
 
 DIAGNOSED = dict.fromkeys(DIAGNOSTICS, 1)
 
@@ -24,7 +25,7 @@ DIAGNOSED = dict.fromkeys(DIAGNOSTICS, 1)
 @pytest.fixture
 def batch(tmp_path, monkeypatch):
     """A batch of three replicates; the unweighted fit of the second failed, and with it all that build on it."""
-    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
     scenario = small_paper(tmp_path).scenarios["skewed_n60"]
     seed = run_batch(scenario, [1]).fits["Unweighted"][0].diagnostics["seed"]
 
@@ -33,7 +34,7 @@ def batch(tmp_path, monkeypatch):
             return Fit("failed", "gate: R-hat 1.900 above 1.05", {}, seed, 1.9, 3.0, 4.0, 7, 8, 3, 0.5)
         return exact_sample(executable, data, inits, parameters, given, settings)
 
-    monkeypatch.setattr(fit_step, "sample", failing)
+    monkeypatch.setattr(posteriors, "sample", failing)
     return run_batch(scenario, [0, 1, 2])
 
 

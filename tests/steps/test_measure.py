@@ -5,16 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from oracles import log_likelihood
+from small_study import collected, exact_sample, run_batch, small_paper
+
+from formalsynth import posteriors
 from formalsynth.core.arrays import take
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own, load
 from formalsynth.core.rows import COEFFICIENT, REPLICATE_COLUMNS
 from formalsynth.core.streams import Address
 from formalsynth.core.utility import CENTRES, UTILITY, statistics, utility_columns
-from formalsynth.steps import fit as fit_step
-from formalsynth.steps import measure
-from oracles import log_likelihood
-from small_study import collected, exact_sample, run_batch, small_paper
+from formalsynth_workflow.steps import measure
 
 # what the results promise to those who read them
 PROMISED = (
@@ -25,7 +26,7 @@ PROMISED = (
 
 @pytest.fixture(autouse=True)
 def exact(monkeypatch):
-    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """A run of noisy tables from config to the tables of a batch, with Stan and the audit, as the workflow runs it."""
 
 import pytest
-from formalsynth.core.registry import REPOSITORY, forget_own, load
-from formalsynth.plan.load import plan_of, read_plan
-from formalsynth.settings.messages import ConfigError
-from formalsynth.steps.audit import audit_batch
 from small_study import PAPER, RUN, SETTINGS, as_passed, collected, run_batch
+
+from formalsynth.core.registry import forget_own, load
+from formalsynth.settings.messages import ConfigError
+from formalsynth_workflow import REPOSITORY
+from formalsynth_workflow.plan.load import plan_of, read_plan
+from formalsynth_workflow.steps.audit import audit_batch
 
 TABLES = {
     "mechanism": "noisy_tables",

@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+
+from formalsynth import posteriors
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.bounds import Sensitive
-from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Synthesizer
 from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Form, mechanism
 from formalsynth.core.registry import load
+from formalsynth.core.synthesizer import SamplerSettings, ScenarioKey, Synthesizer
 from formalsynth.stan.fit import Fit
-from formalsynth.steps import fit as step
-from formalsynth.steps.data import DataBatch
-from formalsynth.steps.fits import Fitted
+from formalsynth_workflow.jobs.inputs import FitJob
+from formalsynth_workflow.steps import fit as step
+from formalsynth_workflow.steps.data import DataBatch
+from formalsynth_workflow.steps.fits import Fitted
 
 load(["formalsynth.families.linear"])
 
@@ -27,7 +30,7 @@ def form_of(weights, sensitive=None, **more) -> Form:
 @pytest.fixture
 def run(monkeypatch):
     """A function that runs a mechanism on three records, with the arrays that other synthesizers use; CmdStan is replaced."""
-    monkeypatch.setattr(step, "sample", lambda *_: Fit("ok", draws={"beta": np.zeros((1, 1)), "sigma": np.ones(1)}))
+    monkeypatch.setattr(posteriors, "sample", lambda *_: Fit("ok", draws={"beta": np.zeros((1, 1)), "sigma": np.ones(1)}))
 
     def run(function, **registered):
         draws = {"beta": np.full((2, 1), 0.5), "sigma": np.ones(2)}
@@ -87,7 +90,7 @@ def test_writing_into_an_input_fails_with_a_reason_and_changes_nothing(run, func
 
 def test_a_mechanism_that_replaces_its_records_does_not_replace_those_of_the_fit(run, monkeypatch):
     fitted = []
-    monkeypatch.setattr(step, "sample", lambda _, data, *more: fitted.append(data) or Fit("failed"))
+    monkeypatch.setattr(posteriors, "sample", lambda _, data, *more: fitted.append(data) or Fit("failed"))
 
     def other_records(context) -> Form:
         context.records, context.parents = Records(np.zeros(3), np.ones((3, 1))), []

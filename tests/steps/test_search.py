@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+
+from formalsynth import posteriors
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import Sensitive
-from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Search, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Form, mechanism
 from formalsynth.core.registry import load
+from formalsynth.core.synthesizer import SamplerSettings, ScenarioKey, Search, Synthesizer
 from formalsynth.stan.fit import Fit
-from formalsynth.steps import fit as step
-from formalsynth.steps.data import DataBatch
-from formalsynth.steps.fits import Fitted
+from formalsynth_workflow.jobs.inputs import FitJob
+from formalsynth_workflow.steps import fit as step
+from formalsynth_workflow.steps.data import DataBatch
+from formalsynth_workflow.steps.fits import Fitted
 
 load(["formalsynth.families.linear"])
 
@@ -31,7 +34,7 @@ def sampled(monkeypatch):
         fits.append((seed, data["weight_total"]))
         return Fit("ok", draws=DRAWS, seed=seed, attempts=1)
 
-    monkeypatch.setattr(step, "sample", sample)
+    monkeypatch.setattr(posteriors, "sample", sample)
     with MECHANISMS.trial():
 
         @mechanism("none")
@@ -88,7 +91,9 @@ def test_a_target_out_of_reach_is_a_failure_with_its_reason(sampled):
 
 
 def test_a_fit_that_fails_ends_the_search(sampled, monkeypatch):
-    monkeypatch.setattr(step, "sample", lambda *given: sampled.append(given[4]) or Fit("failed", "gate: R-hat", seed=given[4]))
+    monkeypatch.setattr(
+        posteriors, "sample", lambda *given: sampled.append(given[4]) or Fit("failed", "gate: R-hat", seed=given[4])
+    )
     assert searched().reason == "gate: R-hat"
     assert len(sampled) == 1
 

@@ -1,9 +1,10 @@
 """Simulate: confidential data that depend on their address alone."""
 
 import numpy as np
-from formalsynth.steps.simulate import simulate_batch
 from scipy import stats
 from small_study import as_passed, small_paper
+
+from formalsynth_workflow.steps.simulate import simulate_batch
 
 
 def simulated(scenario, replicates):

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
+from small_study import as_passed, collected, exact_sample, run_batch, small_paper
+
+from formalsynth import posteriors
 from formalsynth.core.model import DATA
 from formalsynth.core.utility import UTILITY, statistics
 from formalsynth.stan.fit import Fit
-from formalsynth.steps import fit as fit_step
-from formalsynth.steps.tables import bootstrap_sets
-from small_study import as_passed, collected, exact_sample, run_batch, small_paper
+from formalsynth_workflow.steps.tables import bootstrap_sets
 
 
 @pytest.fixture(autouse=True)
 def exact(monkeypatch):
-    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    monkeypatch.setattr(posteriors, "sample", exact_sample)
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_the_single_samples_tables_hold_what_was_measured(scenario):
 
 
 def test_a_synthesizer_that_failed_on_the_single_sample_is_absent_from_it(scenario, monkeypatch):
-    monkeypatch.setattr(fit_step, "sample", lambda *given: Fit("failed", "no", seed=given[4]))
+    monkeypatch.setattr(posteriors, "sample", lambda *given: Fit("failed", "no", seed=given[4]))
     tables = collected(scenario, run_batch(scenario, [0, 1]))
     assert tables["values"]["synthesizer"].unique().tolist() == [DATA]
     assert len(tables["records"]) == 0

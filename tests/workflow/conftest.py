@@ -13,18 +13,20 @@ from warm import WarmPython
 PREPARED = """
 import atexit, os, pkgutil, sys
 import nbformat, scipy.special, smart_open, snakemake.cli, snakemake.linting, snakemake.report
-import formalsynth.plan.jobs, formalsynth.plan.load, formalsynth.report.describe, formalsynth.jobs.benchmarks
-import formalsynth.jobs.begin, formalsynth.jobs.locked, formalsynth.stan.compile
+import formalsynth_workflow.plan.jobs, formalsynth_workflow.plan.load, formalsynth_workflow.report.describe
+import formalsynth_workflow.jobs.benchmarks
+import formalsynth_workflow.jobs.begin, formalsynth_workflow.jobs.locked, formalsynth.stan.compile
 from pathlib import Path
-from formalsynth.plan.model import find_all
+from formalsynth_workflow.plan.model import find_all
 from multiprocessing import forkserver, resource_tracker
-from formalsynth.jobs import forked
-from formalsynth.jobs.sources import code_digest, sources
+from formalsynth_workflow.jobs import forked
+from formalsynth_workflow.jobs.sources import code_digest, sources
 find_all()
 snakemake.cli.get_argument_parser()  # imports its plugins
 config = Path({config!r})
-formalsynth.plan.load.read_plan(formalsynth.plan.load.load_yaml(config / "config.yaml"), config)
-code_digest(sources(*(info.name for info in pkgutil.walk_packages(formalsynth.__path__, "formalsynth."))))
+formalsynth_workflow.plan.load.read_plan(formalsynth_workflow.plan.load.load_yaml(config / "config.yaml"), config)
+for package in (formalsynth, formalsynth_workflow):
+    code_digest(sources(*(info.name for info in pkgutil.walk_packages(package.__path__, f"{{package.__name__}}."))))
 forked.start_server(sys.executable, {imported!r})
 servers, owner = (forkserver._forkserver, resource_tracker._resource_tracker), os.getpid()
 atexit.register(lambda: os.getpid() == owner and [server._stop() for server in servers])
@@ -32,7 +34,7 @@ forked.start_server, forked.FEW_JOBS, forkserver._forkserver.ensure_running = la
 """
 """Imports of Snakemake's commands, and the server of their jobs, which one process prepares for all of them."""
 SNAKEMAKE = "import sys; from snakemake.cli import main; sys.argv[0] = 'snakemake'; sys.exit(main() or 0)"
-FORGET = "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name.partition('.')[0] == 'formalsynth']\n"
+FORGET = "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name.startswith('formalsynth')]\n"
 FORGET += "import multiprocessing.forkserver as s; vars(s._forkserver).clear(); s._forkserver.__init__()\n"
 """Code that forgets this copy of the package, and the server that has imported it."""
 MODULE = FORGET + "import runpy; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"

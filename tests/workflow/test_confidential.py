@@ -5,9 +5,10 @@ import re
 import shutil
 
 import pytest
-from formalsynth.core.data_files import find
 from processes import python_path
 from runs import FIGURES, RESULTS, SCALE, read_config, write_paper
+
+from formalsynth.core.data_files import find
 
 pytestmark = [pytest.mark.workflow]
 

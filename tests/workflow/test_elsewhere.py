@@ -46,7 +46,7 @@ def copy(tmp_path, repository):
 @pytest.mark.workflow
 def test_the_package_of_the_workflow_folder_is_used(copy, snakemake):
     """Not the one that happens to be installed."""
-    with open(copy / "workflow" / "lib" / "formalsynth" / "plan" / "load.py", "a") as file:
+    with open(copy / "workflow" / "lib" / "formalsynth_workflow" / "plan" / "load.py", "a") as file:
         file.write('\nraise ModuleNotFoundError("from the copy", name="absent")\n')
     run = snakemake(copy, "--dry-run", "--cores", 1, snakefile=copy / "Snakefile")
     assert "The Python package absent is missing" in run.stdout

@@ -1,8 +1,9 @@
 """Empty files, which a power cut leaves: Snakemake takes them for made."""
 
 import pytest
-from formalsynth.runtime.files import filled_folder
 from runs import prepared
+
+from formalsynth.runtime.files import filled_folder
 
 
 @pytest.mark.workflow

@@ -9,9 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.model import DATA
-from formalsynth.jobs.commit import commit
-from formalsynth.plan.load import read_plan
 from html_pages import assert_links_resolve, pages
 from runs import (
     FIGURES,
@@ -27,6 +24,10 @@ from runs import (
     start,
     write_config,
 )
+
+from formalsynth.core.model import DATA
+from formalsynth_workflow.jobs.commit import commit
+from formalsynth_workflow.plan.load import read_plan
 
 pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 
@@ -293,7 +294,7 @@ def test_code_that_is_edited_while_its_job_runs_is_picked_up_by_the_next_run(tmp
     shutil.copy(repository / "Snakefile", tmp_path)
     target = Path("results", SCALE, "zcdp", "accounting_n1000", "replicates.csv")
     given = ("--cores", 1, "--config", f"scale={SCALE}", "papers=[zcdp]", "--", target)
-    edited = tmp_path / "workflow" / "lib" / "formalsynth" / "papers" / "zcdp" / "study_accounting.py"
+    edited = tmp_path / "workflow" / "lib" / "formalsynth_workflow" / "papers" / "zcdp" / "study_accounting.py"
     assert snakemake(tmp_path, *given, snakefile=tmp_path / "Snakefile").returncode == 0
     with open(edited, "a") as file:
         file.write("EDITED = True\n")

@@ -10,14 +10,14 @@ import made_up_report
 import pytest
 import yaml
 from axe import axe_script, serious_findings
-from formalsynth.ledger.verdicts import VERDICTS
-from formalsynth.plan.load import read_plan
-from formalsynth.report.describe import describe
-from formalsynth.report.pages import write_report
-from formalsynth.runtime.files import read_table
 from runs import SCALE
 
 from dev.reference import LEDGER
+from formalsynth.runtime.files import read_table
+from formalsynth_workflow.ledger.verdicts import VERDICTS
+from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.report.describe import describe
+from formalsynth_workflow.report.pages import write_report
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from formalsynth.runtime.files import read_arrays, read_table, sealed
 from processes import children, command, commands, python_path
 from runs import (
     EVERY_KIND,
@@ -35,6 +34,8 @@ from runs import (
     with_programs,
     write_config,
 )
+
+from formalsynth.runtime.files import read_arrays, read_table, sealed
 
 pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 
@@ -367,7 +368,7 @@ def server_of(run):
     """Process from which a run forks its jobs, if it has started."""
     with contextlib.suppress(ProcessLookupError):
         for pid, arguments in commands():
-            if any(b"formalsynth.jobs.preloaded" in word for word in arguments) and os.getpgid(pid) == run.pid:
+            if any(b"formalsynth_workflow.jobs.preloaded" in word for word in arguments) and os.getpgid(pid) == run.pid:
                 return pid
     return None
 

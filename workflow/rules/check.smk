@@ -14,25 +14,25 @@ if LIBRARY not in sys.path:
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
 LACKING = "The package cannot be loaded ({}): is memory limited (ulimit -v), or the number of open files (ulimit -n)?"
-MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
+MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e . -e workflow` in your own environment."
 
 try:
-    from formalsynth.jobs.begin import add_to_python_path
+    from formalsynth_workflow.jobs.begin import add_to_python_path
 
     add_to_python_path(LIBRARY)
-    from formalsynth.plan.jobs import Jobs, code_of, join_names
-    from formalsynth.plan.load import read_plan
+    from formalsynth_workflow.plan.jobs import Jobs, code_of, join_names
+    from formalsynth_workflow.plan.load import read_plan
     from formalsynth.settings.messages import ConfigError, blame_command_line
-    from formalsynth.plan.paper import figure_file
+    from formalsynth_workflow.plan.paper import figure_file
     from formalsynth.settings.yaml_file import load_yaml
-    from formalsynth.report.closing import closing
-    from formalsynth.report.describe import describe
-    from formalsynth.jobs.benchmarks import about
+    from formalsynth_workflow.report.closing import closing
+    from formalsynth_workflow.report.describe import describe
+    from formalsynth_workflow.jobs.benchmarks import about
     from formalsynth.runtime.files import check_filled, check_folder
-    from formalsynth.jobs.locked import other_versions
+    from formalsynth_workflow.jobs.locked import other_versions
     from formalsynth.runtime.private import private_folder
-    from formalsynth.jobs.slurm import NoStatusError, check_status, watch_status
-    from formalsynth.jobs.sources import code_digest
+    from formalsynth_workflow.jobs.slurm import NoStatusError, check_status, watch_status
+    from formalsynth_workflow.jobs.sources import code_digest
     from formalsynth.stan.compile import MAIN
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))

@@ -1,4 +1,4 @@
-# results: the replicates of all papers and studies in one table, which formalsynth.results reads.
+# results: the replicates of all papers and studies in one table, which formalsynth_workflow.results reads.
 rule write_results:
     input:
         replicates=REPORTED.replicates,
@@ -14,7 +14,7 @@ rule write_results:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of("formalsynth.results"),
+        code=code_of("formalsynth_workflow.results"),
         private=REPORTED.private,
         scenarios=REPORTED.scenario_summaries(),
     message:

@@ -4,19 +4,19 @@ import subprocess
 from snakemake.benchmark import benchmarked
 from snakemake.script import PythonScript
 
-from formalsynth.jobs import forked
+from formalsynth_workflow.jobs import forked
 
 IMPORTED = (
     "snakemake.script",
     "filelock",
     "formalsynth.core.loops",
-    "formalsynth.steps.collect",
-    "formalsynth.steps.fit",
-    "formalsynth.steps.measure",
-    "formalsynth.steps.study",
-    "formalsynth.show.draw",
-    "formalsynth.show.captions",
-    "formalsynth.ledger.judge",
+    "formalsynth_workflow.steps.collect",
+    "formalsynth_workflow.steps.fit",
+    "formalsynth_workflow.steps.measure",
+    "formalsynth_workflow.steps.study",
+    "formalsynth_workflow.show.draw",
+    "formalsynth_workflow.show.captions",
+    "formalsynth_workflow.ledger.judge",
     "matplotlib.figure",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_svg",

@@ -3,11 +3,11 @@
 import sys
 
 from formalsynth.contract.parts import broken_parts
-from formalsynth.core.job import SimulateJob
 from formalsynth.core.registry import load
-from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import unbroken, write_text
-from formalsynth.steps.simulate import simulate_batch
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.jobs.inputs import SimulateJob
+from formalsynth_workflow.steps.simulate import simulate_batch
 
 begin(snakemake)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from formalsynth.contract.program import ProgramUse, broken
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import load
-from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import unbroken, write_text
+from formalsynth_workflow.jobs.begin import begin
 
 begin(snakemake)
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from formalsynth.core.job import CollectJob
 from formalsynth.runtime.files import write_table, write_text
-from formalsynth.steps.begin import begin_step
-from formalsynth.steps.collect import collect_scenario
-from formalsynth.steps.tables import SAMPLE_TABLES
+from formalsynth_workflow.jobs.inputs import CollectJob
+from formalsynth_workflow.steps.begin import begin_step
+from formalsynth_workflow.steps.collect import collect_scenario
+from formalsynth_workflow.steps.tables import SAMPLE_TABLES
 
 job = begin_step(snakemake, CollectJob)
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import write_table, write_text
-from formalsynth.steps.collect import joined
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.steps.collect import joined
 
 begin(snakemake)
 

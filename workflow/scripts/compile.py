@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import sealed
 from formalsynth.stan.compile import compile_program, read_record
+from formalsynth_workflow.jobs.begin import begin
 
 begin(snakemake)
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from formalsynth.core.registry import load
-from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import read_table
-from formalsynth.show.draw import draw_figure
-from formalsynth.show.figure import FigureDisplay
-from formalsynth.show.origin import Origin
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.show.draw import draw_figure
+from formalsynth_workflow.show.figure import FigureDisplay
+from formalsynth_workflow.show.origin import Origin
 
 begin(snakemake)
 load(snakemake.params.modules)

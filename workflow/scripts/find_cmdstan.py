@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from formalsynth.jobs.begin import begin
 from formalsynth.stan.install import ensure, log_steps
+from formalsynth_workflow.jobs.begin import begin
 
 begin(snakemake)
 

@@ -1,8 +1,9 @@
 """Combine the ledgers of all papers into one."""
 
 import pandas as pd
-from formalsynth.jobs.begin import begin
+
 from formalsynth.runtime.files import read_table, write_table
+from formalsynth_workflow.jobs.begin import begin
 
 begin(snakemake)
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from formalsynth.core.registry import load
-from formalsynth.jobs.begin import begin
-from formalsynth.ledger.claims import Claim
-from formalsynth.ledger.judge import ledger
-from formalsynth.ledger.thresholds import Thresholds
 from formalsynth.runtime.files import read_table, write_table
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.ledger.claims import Claim
+from formalsynth_workflow.ledger.judge import ledger
+from formalsynth_workflow.ledger.thresholds import Thresholds
 
 begin(snakemake)
 load(snakemake.params.modules)

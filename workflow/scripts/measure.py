@@ -1,13 +1,14 @@
 """Measure one synthesizer on each replicate of a batch."""
 
 import pandas as pd
-from formalsynth.core.job import MeasureJob
+
 from formalsynth.runtime.files import write_table
-from formalsynth.steps.begin import begin_step, program_of
-from formalsynth.steps.data import DataBatch
-from formalsynth.steps.fits import read_fits
-from formalsynth.steps.measure import measure_batch
-from formalsynth.steps.tables import SAMPLE_TABLES
+from formalsynth_workflow.jobs.inputs import MeasureJob
+from formalsynth_workflow.steps.begin import begin_step, program_of
+from formalsynth_workflow.steps.data import DataBatch
+from formalsynth_workflow.steps.fits import read_fits
+from formalsynth_workflow.steps.measure import measure_batch
+from formalsynth_workflow.steps.tables import SAMPLE_TABLES
 
 job = begin_step(snakemake, MeasureJob)
 program_of(job, snakemake.input.executable)

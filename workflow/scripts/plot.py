@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from formalsynth.core.registry import load
-from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import read_table, write_table
-from formalsynth.show.captions import caption, failures, not_drawn, write_caption
-from formalsynth.show.draw import draw_figure
-from formalsynth.show.figure import FigureDisplay
-from formalsynth.show.origin import Origin
-from formalsynth.show.tidy import figure_table
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.show.captions import caption, failures, not_drawn, write_caption
+from formalsynth_workflow.show.draw import draw_figure
+from formalsynth_workflow.show.figure import FigureDisplay
+from formalsynth_workflow.show.origin import Origin
+from formalsynth_workflow.show.tidy import figure_table
 
 begin(snakemake)
 load(snakemake.params.modules)

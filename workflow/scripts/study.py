@@ -1,9 +1,9 @@
 """Run one batch of a study."""
 
-from formalsynth.core.job import StudyJob
 from formalsynth.runtime.files import write_table
-from formalsynth.steps.begin import begin_step
-from formalsynth.steps.study import run_study
+from formalsynth_workflow.jobs.inputs import StudyJob
+from formalsynth_workflow.steps.begin import begin_step
+from formalsynth_workflow.steps.study import run_study
 
 outcome = run_study(begin_step(snakemake, StudyJob))
 write_table(snakemake.output.replicates, outcome.rows)

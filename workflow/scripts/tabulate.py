@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pandas as pd
+
 from formalsynth.core.registry import load
-from formalsynth.jobs.begin import begin
 from formalsynth.runtime.files import read_table, write_table
-from formalsynth.show.captions import caption, failures, write_caption
-from formalsynth.show.origin import Origin
-from formalsynth.show.table import TableDisplay
-from formalsynth.show.tidy import table_of
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.show.captions import caption, failures, write_caption
+from formalsynth_workflow.show.origin import Origin
+from formalsynth_workflow.show.table import TableDisplay
+from formalsynth_workflow.show.tidy import table_of
 
 begin(snakemake)
 load(snakemake.params.modules)

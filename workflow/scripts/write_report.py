@@ -5,14 +5,15 @@ from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
+
 from formalsynth.core.registry import load
-from formalsynth.jobs.begin import begin
-from formalsynth.jobs.commit import commit
-from formalsynth.jobs.sources import code_digest
-from formalsynth.report.contents import Files
-from formalsynth.report.info import RunInfo
-from formalsynth.report.pages import Ran, write_report
-from formalsynth.report.provenance import costs, losses, read_rows, sampling, versions
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.jobs.commit import commit
+from formalsynth_workflow.jobs.sources import code_digest
+from formalsynth_workflow.report.contents import Files
+from formalsynth_workflow.report.info import RunInfo
+from formalsynth_workflow.report.pages import Ran, write_report
+from formalsynth_workflow.report.provenance import costs, losses, read_rows, sampling, versions
 
 begin(snakemake)
 if code_digest(snakemake.input.config) != snakemake.params.config:

@@ -1,9 +1,9 @@
 """Combine the replicates of all papers and studies into one table."""
 
-from formalsynth.core.job import ScenarioColumns
-from formalsynth.jobs.begin import begin
-from formalsynth.results import table_of
 from formalsynth.runtime.files import read_table, write_table
+from formalsynth_workflow.jobs.begin import begin
+from formalsynth_workflow.jobs.inputs import ScenarioColumns
+from formalsynth_workflow.results import table_of
 
 begin(snakemake)
 

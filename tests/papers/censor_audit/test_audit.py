@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import BetaPosterior
+from scipy import stats
+
 from formalsynth.families.beta import BetaFamily
-from formalsynth.papers.censor_audit.audit import (
+from formalsynth_workflow.papers.censor_audit.audit import (
     Loss,
     beta_grid,
     log_likelihood,
@@ -13,10 +18,6 @@ from formalsynth.papers.censor_audit.audit import (
     record_risks,
     region,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from oracles import BetaPosterior
-from scipy import stats
 
 PRIORS = BetaFamily().priors
 GENERATOR = np.random.default_rng(1)

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.job import ArmChoice, ScenarioKey, StudyJob
-from formalsynth.core.streams import Address
-from formalsynth.families.beta import BetaFamily
-from formalsynth.papers.censor_audit import study_densities  # noqa: F401  (registers the study)
-from formalsynth.show.tidy import figure_table
-from formalsynth.steps.study import run_study
 from scipy.stats import beta
+
+from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import ScenarioKey
+from formalsynth.families.beta import BetaFamily
+from formalsynth_workflow.jobs.inputs import ArmChoice, StudyJob
+from formalsynth_workflow.papers.censor_audit import study_densities  # noqa: F401  (registers the study)
+from formalsynth_workflow.show.tidy import figure_table
+from formalsynth_workflow.steps.study import run_study
 
 N = 150
 KEY = ScenarioKey(paper="censor", paper_id=2, scenario=f"densities_n{N}", number=6, n=N, root=1)

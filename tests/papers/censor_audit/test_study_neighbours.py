@@ -5,17 +5,19 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.job import ArmChoice, ScenarioKey, StudyJob
-from formalsynth.core.streams import Address
-from formalsynth.core.study import STUDIES
-from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.families.beta import BetaFamily
-from formalsynth.papers.censor_audit import study_neighbours, words  # noqa: F401  (register the study and its words)
-from formalsynth.papers.censor_audit.audit import beta_grid
-from formalsynth.steps.study import run_study
 from oracles import BetaPosterior
 from pydantic import ValidationError
 from scipy.special import expit
+
+from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import ScenarioKey
+from formalsynth.core.words import GUARANTEES, METRICS
+from formalsynth.families.beta import BetaFamily
+from formalsynth_workflow.jobs.inputs import ArmChoice, StudyJob
+from formalsynth_workflow.papers.censor_audit import study_neighbours, words  # noqa: F401  (register the study and its words)
+from formalsynth_workflow.papers.censor_audit.audit import beta_grid
+from formalsynth_workflow.steps.study import run_study
+from formalsynth_workflow.study import STUDIES
 
 N = 6
 GRID = beta_grid(0.2, 2.5, N, BetaFamily().priors)

@@ -4,16 +4,18 @@ import math
 
 import numpy as np
 import pytest
+
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import ArmChoice, ScenarioKey, StudyJob
 from formalsynth.core.private import Bins
+from formalsynth.core.synthesizer import ScenarioKey
 from formalsynth.core.tables import tabled
 from formalsynth.inference.density import Guess
 from formalsynth.inference.expected_errors import error_factor
 from formalsynth.inference.tables_model import TablesModel
-from formalsynth.papers.cost import study_limits  # noqa: F401
-from formalsynth.papers.cost.study_limits import CASES
-from formalsynth.steps.study import run_study
+from formalsynth_workflow.jobs.inputs import ArmChoice, StudyJob
+from formalsynth_workflow.papers.cost import study_limits  # noqa: F401
+from formalsynth_workflow.papers.cost.study_limits import CASES
+from formalsynth_workflow.steps.study import run_study
 
 
 def rows(n, parameters, epsilons, replicates=(0,)):

@@ -3,14 +3,15 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.papers.reps.attacks import Targets
-from formalsynth.papers.reps.datasets import simulated
-from formalsynth.papers.reps.evaluation import Classifier, auroc
-from formalsynth.papers.reps.prepare import Prepared, prepare
-from formalsynth.papers.reps.release import Replicate
-from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.stages import Streams
-from formalsynth.papers.reps.tables import Table, encode, split_table
+
+from formalsynth_workflow.papers.reps.attacks import Targets
+from formalsynth_workflow.papers.reps.datasets import simulated
+from formalsynth_workflow.papers.reps.evaluation import Classifier, auroc
+from formalsynth_workflow.papers.reps.prepare import Prepared, prepare
+from formalsynth_workflow.papers.reps.release import Replicate
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
+from formalsynth_workflow.papers.reps.stages import Streams
+from formalsynth_workflow.papers.reps.tables import Table, encode, split_table
 
 
 def streams_of(seed: int) -> Streams:

@@ -1,7 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.papers.reps.attacks import (
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+from formalsynth_workflow.papers.reps.attacks import (
     DECILES,
     Targets,
     advantage_limit,
@@ -15,8 +18,6 @@ from formalsynth.papers.reps.attacks import (
     summarise,
     weighted_auc,
 )
-from scipy.stats import norm
-from sklearn.metrics import roc_auc_score
 
 K = 5
 

@@ -2,10 +2,11 @@ from typing import get_args
 
 import numpy as np
 import pytest
+
 from formalsynth.core import data_files
 from formalsynth.core.data_files import FILES, load
 from formalsynth.core.text import DataError
-from formalsynth.papers.reps.datasets import (
+from formalsynth_workflow.papers.reps.datasets import (
     _CATEGORY_EFFECTS,
     _SLOPES,
     ADULT_SCHEMA,
@@ -17,9 +18,9 @@ from formalsynth.papers.reps.datasets import (
     german,
     simulated,
 )
-from formalsynth.papers.reps.files import GERMAN_COLUMNS, NEEDED, read_columns
-from formalsynth.papers.reps.settings import DatasetName
-from formalsynth.papers.reps.tables import table_of
+from formalsynth_workflow.papers.reps.files import GERMAN_COLUMNS, NEEDED, read_columns
+from formalsynth_workflow.papers.reps.settings import DatasetName
+from formalsynth_workflow.papers.reps.tables import table_of
 
 from .conftest import frame_of
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from formalsynth.papers.reps.evaluation import Classifier, auroc, scorer_quality
 from sklearn.metrics import roc_auc_score
+
+from formalsynth_workflow.papers.reps.evaluation import Classifier, auroc, scorer_quality
 
 
 def test_tstr_of_a_single_class_is_a_coin(generator):

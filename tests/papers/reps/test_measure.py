@@ -1,15 +1,16 @@
 import numpy as np
 import pytest
+
 from formalsynth.core.gaussian import gaussian_epsilon
-from formalsynth.papers.reps.datasets import simulated
-from formalsynth.papers.reps.measure import instance_bounds, measure, weighting_bias
-from formalsynth.papers.reps.methods import METHODS
-from formalsynth.papers.reps.prepare import load_split, prepare
-from formalsynth.papers.reps.release import Replicate, release
-from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.stages import OWN_STAGES
-from formalsynth.papers.reps.synthesis import weighted_sums
-from formalsynth.papers.reps.tables import split_table
+from formalsynth_workflow.papers.reps.datasets import simulated
+from formalsynth_workflow.papers.reps.measure import instance_bounds, measure, weighting_bias
+from formalsynth_workflow.papers.reps.methods import METHODS
+from formalsynth_workflow.papers.reps.prepare import load_split, prepare
+from formalsynth_workflow.papers.reps.release import Replicate, release
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
+from formalsynth_workflow.papers.reps.stages import OWN_STAGES
+from formalsynth_workflow.papers.reps.synthesis import weighted_sums
+from formalsynth_workflow.papers.reps.tables import split_table
 
 from .conftest import streams_of
 

@@ -1,5 +1,5 @@
-from formalsynth.papers.reps.methods import METHODS
-from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth_workflow.papers.reps.methods import METHODS
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
 
 
 def test_guarantees_name_what_is_outside_the_budget():

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from formalsynth.papers.reps.neighbours import nearest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from formalsynth_workflow.papers.reps.neighbours import nearest
 
 LEVELS = (7, 3)
 

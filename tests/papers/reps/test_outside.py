@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from formalsynth.papers.reps.attacks import advantages_without_release
-from formalsynth.papers.reps.datasets import simulated
-from formalsynth.papers.reps.evaluation import auroc_without_each
-from formalsynth.papers.reps.measure import measure, protected_bounds
-from formalsynth.papers.reps.outside import joining_distance, leaving_distances, swaying_records
-from formalsynth.papers.reps.prepare import prepare
-from formalsynth.papers.reps.release import Replicate, release
-from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.synthesis import contributions, weighted_sums
-from formalsynth.papers.reps.tables import Table, declared_standardiser, training_standardiser
-from formalsynth.papers.reps.weighting import choose_strength
 from sklearn.metrics import roc_auc_score
+
+from formalsynth_workflow.papers.reps.attacks import advantages_without_release
+from formalsynth_workflow.papers.reps.datasets import simulated
+from formalsynth_workflow.papers.reps.evaluation import auroc_without_each
+from formalsynth_workflow.papers.reps.measure import measure, protected_bounds
+from formalsynth_workflow.papers.reps.outside import joining_distance, leaving_distances, swaying_records
+from formalsynth_workflow.papers.reps.prepare import prepare
+from formalsynth_workflow.papers.reps.release import Replicate, release
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
+from formalsynth_workflow.papers.reps.synthesis import contributions, weighted_sums
+from formalsynth_workflow.papers.reps.tables import Table, declared_standardiser, training_standardiser
+from formalsynth_workflow.papers.reps.weighting import choose_strength
 
 
 def encoded(table, standardiser):

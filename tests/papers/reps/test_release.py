@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+
 from formalsynth.core.gaussian import analytic_sigma, gaussian_delta
-from formalsynth.papers.reps.methods import METHODS
-from formalsynth.papers.reps.prepare import load_split, prepare
-from formalsynth.papers.reps.release import Replicate, budget_of, release
-from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.weighting import removal_weights
+from formalsynth_workflow.papers.reps.methods import METHODS
+from formalsynth_workflow.papers.reps.prepare import load_split, prepare
+from formalsynth_workflow.papers.reps.release import Replicate, budget_of, release
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
+from formalsynth_workflow.papers.reps.weighting import removal_weights
 
 from .conftest import streams_of, tstr
 

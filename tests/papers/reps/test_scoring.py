@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
-from formalsynth.papers.reps.scoring import Marginals, histogram_cells, histogram_sensitivity, release_marginals, threshold_of
-from formalsynth.papers.reps.tables import one_hot
+
+from formalsynth_workflow.papers.reps.scoring import (
+    Marginals,
+    histogram_cells,
+    histogram_sensitivity,
+    release_marginals,
+    threshold_of,
+)
+from formalsynth_workflow.papers.reps.tables import one_hot
 
 SIZES = (4, 4, 3, 2)
 

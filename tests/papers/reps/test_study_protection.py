@@ -5,14 +5,15 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.job import ScenarioKey
-from formalsynth.core.registry import PACKAGE
-from formalsynth.core.study import STUDIES, ChosenArm, Run
-from formalsynth.papers.reps import study_protection, words  # noqa: F401  (register the study and its words)
-from formalsynth.papers.reps.methods import METHODS
-from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.stages import OWN_STAGES
 from pydantic import ValidationError
+
+from formalsynth.core.synthesizer import ScenarioKey
+from formalsynth_workflow import PACKAGE
+from formalsynth_workflow.papers.reps import study_protection, words  # noqa: F401  (register the study and its words)
+from formalsynth_workflow.papers.reps.methods import METHODS
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
+from formalsynth_workflow.papers.reps.stages import OWN_STAGES
+from formalsynth_workflow.study import STUDIES, ChosenArm, Run
 
 STUDY = STUDIES["protection"]
 ARMS = [ChosenArm("Non_private", "non_private", {})] + [
@@ -109,7 +110,7 @@ def test_streams_are_those_of_the_integers_that_never_change():
 
 def test_the_plan_reads_the_room_without_pandas_and_scikit_learn():
     code = (
-        "import sys; from formalsynth.papers.reps import files, study_protection, words; "
+        "import sys; from formalsynth_workflow.papers.reps import files, study_protection, words; "
         "assert not {'pandas', 'sklearn', 'scipy.stats'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)})

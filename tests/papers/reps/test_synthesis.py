@@ -1,7 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.papers.reps.synthesis import contributions, fit_naive_bayes, release_sums, weighted_sums
+
+from formalsynth_workflow.papers.reps.synthesis import contributions, fit_naive_bayes, release_sums, weighted_sums
 
 LEVELS = (3, 2)
 CLIP = 4.0

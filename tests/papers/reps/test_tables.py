@@ -1,8 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.papers.reps.datasets import simulated
-from formalsynth.papers.reps.tables import (
+
+from formalsynth_workflow.papers.reps.datasets import simulated
+from formalsynth_workflow.papers.reps.tables import (
     Categorical,
     Continuous,
     Schema,

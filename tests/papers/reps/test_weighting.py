@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from formalsynth.papers.reps.weighting import cap_weights, choose_strength, hinge_weights, removal_weights
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+
+from formalsynth_workflow.papers.reps.weighting import cap_weights, choose_strength, hinge_weights, removal_weights
 
 scores = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e3, allow_subnormal=False))
 thresholds = st.floats(0, 1e3, allow_subnormal=False)

@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from formalsynth.papers.zcdp.combining import RULES, SYNTHESES, Estimates
 from scipy import integrate, optimize, special, stats
+
+from formalsynth_workflow.papers.zcdp.combining import RULES, SYNTHESES, Estimates
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 from densities import renyi
-from formalsynth.core.gaussian import gaussian_delta
-from formalsynth.papers.zcdp import accounting
-from formalsynth.papers.zcdp.accounting import Setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from papers.zcdp.neighbours import extreme_pair, worst_pair
 from scipy import stats
+
+from formalsynth.core.gaussian import gaussian_delta
+from formalsynth_workflow.papers.zcdp import accounting
+from formalsynth_workflow.papers.zcdp.accounting import Setting
 
 FIGURE_1 = Setting(n=1000, d=4.0)
 ORDERS = (1.5, 2.0, 6.0)

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.papers.zcdp import combining
-from formalsynth.papers.zcdp.accounting import Setting
-from formalsynth.papers.zcdp.combining import RULES, SYNTHESES, Estimates
 from papers.zcdp.exact import exact_performance
 from scipy import integrate, stats
+
+from formalsynth_workflow.papers.zcdp import combining
+from formalsynth_workflow.papers.zcdp.accounting import Setting
+from formalsynth_workflow.papers.zcdp.combining import RULES, SYNTHESES, Estimates
 
 Z = 4.5
 """Band of the simulated checks in standard errors: a correct program leaves it once in 150,000 runs."""

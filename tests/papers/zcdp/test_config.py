@@ -1,6 +1,7 @@
 """Tests of config of the studies: invalid names, settings and arms are reported with their keys."""
 
 import pytest
+
 from formalsynth.settings.messages import ConfigError
 
 

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.papers.zcdp import accounting, means
-from formalsynth.papers.zcdp.accounting import Setting
 from scipy import stats
+
+from formalsynth_workflow.papers.zcdp import accounting, means
+from formalsynth_workflow.papers.zcdp.accounting import Setting
 
 Z = 4.5
 """Band of the simulated checks in standard errors: a correct program leaves it once in 150,000 runs."""

@@ -5,13 +5,15 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.job import ArmChoice, ScenarioKey, StudyJob
-from formalsynth.core.study import STUDIES
-from formalsynth.core.words import GUARANTEES
-from formalsynth.papers.zcdp import study_accounting, study_coverage, study_means, study_unknown, words  # noqa: F401
-from formalsynth.steps.study import run_study
 from pydantic import ValidationError
 from scipy import stats
+
+from formalsynth.core.synthesizer import ScenarioKey
+from formalsynth.core.words import GUARANTEES
+from formalsynth_workflow.jobs.inputs import ArmChoice, StudyJob
+from formalsynth_workflow.papers.zcdp import study_accounting, study_coverage, study_means, study_unknown, words  # noqa: F401
+from formalsynth_workflow.steps.study import run_study
+from formalsynth_workflow.study import STUDIES
 
 NAMES = ("means", "accounting", "unknown", "coverage")
 SETTINGS = {

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from densities import hockey_stick
-from formalsynth.core.gaussian import gaussian_delta
-from formalsynth.papers.zcdp import unknown_variance
-from formalsynth.papers.zcdp.accounting import Setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from papers.zcdp.neighbours import extreme_pair
 from scipy import stats
+
+from formalsynth.core.gaussian import gaussian_delta
+from formalsynth_workflow.papers.zcdp import unknown_variance
+from formalsynth_workflow.papers.zcdp.accounting import Setting
 
 sampled = settings(deadline=None, derandomize=True)
 S2 = Setting(1000, 4.0, variance=1.0)

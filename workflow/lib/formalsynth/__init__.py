@@ -1,6 +1,19 @@
 """Formally private synthetic data: mechanisms, bounds, weights, audits, and what is drawn from them.
 
-Nothing in this package knows Snakemake; the scripts in ``workflow/scripts`` map paths to the functions here.
+Nothing in this package knows a paper, a config file or Snakemake: formalsynth_workflow and formalsynth_release use it.
 """
 
+from importlib import import_module
+
 __version__ = "0.13.0"
+__all__ = [
+    "Posterior", "censor", "fit", "isolation_weights", "lipschitz_weights", "load", "noisy_table", "privacy_audit",
+    "range_averaged", "record_bounds", "reweight", "simulate", "synthesize", "utility",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from :mod:`formalsynth.api` when it is first used, so that importing the package takes no time."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("formalsynth.api"), name)

@@ -18,10 +18,10 @@ from formalsynth.audit.neighbours import Neighbour, added, removed, replaced, sa
 from formalsynth.audit.posterior_attack import attack_posterior
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
-from formalsynth.core.job import AuditSearch, Kind, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.progress import in_turn, tell
 from formalsynth.core.rows import LOSSES, RELATIONS, AuditRow
+from formalsynth.core.synthesizer import AuditSearch, Kind, Synthesizer
 
 NONE = float("nan")
 

@@ -19,10 +19,10 @@ from formalsynth.audit.losses import Direction, discrete_laplace_loss
 from formalsynth.audit.neighbours import Neighbour, added, removed, replaced
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Index
-from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import Counts, DirectRelease
 from formalsynth.core.private import DiscreteLaplaceCounts
 from formalsynth.core.selection import Selection, log_ratio
+from formalsynth.core.synthesizer import Synthesizer
 
 CELLS = 4000
 """Number of cells between the two extremes of the loss of a Laplace variable."""

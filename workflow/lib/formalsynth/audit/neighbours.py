@@ -15,7 +15,7 @@ import numpy as np
 from formalsynth.audit.replay import Outcome
 from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, is_sparse
 from formalsynth.core.family import Family, whole
-from formalsynth.core.job import Kind
+from formalsynth.core.synthesizer import Kind
 
 
 @dataclass(frozen=True, eq=False)

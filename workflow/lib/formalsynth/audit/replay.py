@@ -18,10 +18,10 @@ from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Bounds, Sensitive
 from formalsynth.core.centring import Reference, centred
 from formalsynth.core.family import Family
-from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.streams import Address, add_stages
+from formalsynth.core.synthesizer import Synthesizer
 from formalsynth.engine.chain import PublicRequest, Request, WeightedPosterior, context_of, form_of, run_chain
 
 STAGE = "audit"

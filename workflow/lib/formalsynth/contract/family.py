@@ -12,7 +12,7 @@ import numpy as np
 from formalsynth.contract.density import Support, check_distribution, check_record, in_words
 from formalsynth.core.arrays import Array, Draws, Records, take
 from formalsynth.core.family import Family, log_likelihood
-from formalsynth.core.job import SamplerSettings
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.core.tables import has_distribution, is_whole, lowest
 from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.generate import Point, evaluate, gradient_error, visited

@@ -15,8 +15,8 @@ from formalsynth.contract.density import Support, check_distribution, check_reco
 from formalsynth.core.arrays import Array, Draws, Records, count, joined, take
 from formalsynth.core.family import Family, ProgramFamily, StanData, program
 from formalsynth.core.inputs import RecordInput
-from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import JobInput
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.core.tables import has_distribution
 from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.generate import Point, evaluate, generate, visited

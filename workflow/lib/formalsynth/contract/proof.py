@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
-from formalsynth.core.registry import REPOSITORY, is_own
+from formalsynth.core.registry import PACKAGE, is_own
 
-CARDS = REPOSITORY / "docs" / "proofs"
+CARDS = (PACKAGE / "proofs").resolve()
 """Folder of the cards of shipped mechanisms."""
 PARTS = ("Neighbour relation", "What is declared", "Theorem", "Proof", "What would break it", "Exact test")
 """Parts of a card, each a paragraph that begins with its name in bold."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Records
 from formalsynth.core.population import Counts
-from formalsynth.core.registry import REPOSITORY, Registry, is_own
+from formalsynth.core.registry import PACKAGE, Registry, is_own
 from formalsynth.core.text import DataError
 
 Columns = Mapping[str, NDArray[np.str_]]
@@ -27,8 +27,8 @@ Contents = Records | Counts | Columns
 """Result of the reader of a file."""
 LEAST = 2
 """Smallest number of records of a data set."""
-SHIPPED = REPOSITORY / "resources"
-"""Folder of the public data files in the repository; datapackage.json describes them."""
+SHIPPED = (PACKAGE / "resources").resolve()
+"""Folder of the public data files; datapackage.json describes them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Dataset:
         return Path(self.file).name if Path(self.file).is_absolute() else self.file
 
 
-FILES: Registry[Dataset] = Registry("data file", "data/*.py", "papers/*/files*.py")
+FILES: Registry[Dataset] = Registry("data file", "data/*.py")
 
 
 def find(name: str, folder: str | Path) -> Path | None:

@@ -121,7 +121,7 @@ class ProgramFamily(WholeFamily, Protocol):
         """Set the function that runs the compiled program, its fixed numbers and, optionally, a function for starting points."""
 
 
-FAMILIES: Registry[Family] = Registry("family", "families/*.py", "papers/*/family*.py")
+FAMILIES: Registry[Family] = Registry("family", "families/*.py")
 Kind = TypeVar("Kind", bound=type)
 
 

@@ -311,7 +311,7 @@ def _wrong_weights(what: str, values: Array, n: int) -> str:
     return ""
 
 
-MECHANISMS: Registry[Mechanism] = Registry("mechanism", "mechanisms/*.py", "papers/*/mechanism*.py")
+MECHANISMS: Registry[Mechanism] = Registry("mechanism", "mechanisms/*.py")
 
 
 def mechanism(

@@ -40,7 +40,7 @@ class Population:
         return self.function(generator, n, **parameters)
 
 
-POPULATIONS: Registry[Population] = Registry("population", "data/populations/*.py", "papers/*/population*.py")
+POPULATIONS: Registry[Population] = Registry("population", "data/populations/*.py")
 
 
 def population(truth: Truth | None = None) -> Callable[[Callable[..., Records]], Callable[..., Records]]:

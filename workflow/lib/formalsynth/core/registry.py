@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar, cast
 
 PACKAGE = Path(__file__).parents[1]
-REPOSITORY = PACKAGE.parents[2]
 Entry = TypeVar("Entry")
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 
@@ -33,15 +32,16 @@ class OwnCodeError(ValueError):
 class Registry(Mapping[str, Entry], Generic[Entry]):
     """Entries by name, ordered by the files that define them, not by import."""
 
-    def __init__(self, what: str, *files: str) -> None:
+    def __init__(self, what: str, *files: str, package: Path = PACKAGE) -> None:
         """Make an empty register.
 
         Args:
             what: noun for an entry in messages.
             files: patterns of the files with entries, relative to the package.
+            package: folder of the package.
         """
         self.what = what
-        self._files = files
+        self._files = [(package, pattern) for pattern in files]
         self._entries: dict[str, Entry] = {}
         self._modules: dict[str, str] = {}
         _EVERY.add(self)
@@ -79,9 +79,14 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         """Return the dotted name of the module that defines an entry."""
         return self._modules[name]
 
-    def find(self) -> None:
-        """Import every module of the package that may define entries."""
-        load(module_name(path) for pattern in self._files for path in sorted(PACKAGE.glob(pattern)))
+    def find(self, *more: tuple[Path, str]) -> None:
+        """Import every module that may define entries.
+
+        Args:
+            more: folders of other packages, each with a pattern of files.
+        """
+        places = [*self._files, *more]
+        load(module_name(path, package) for package, pattern in places for path in sorted(package.glob(pattern)))
 
     def modules(self) -> set[str]:
         """Return the modules that define its entries."""
@@ -210,7 +215,7 @@ def _complaint(path: Path, error: BaseException) -> str:
     return reason
 
 
-def module_name(path: Path) -> str:
-    """Return the dotted name of a module of the package."""
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+def module_name(path: Path, package: Path = PACKAGE) -> str:
+    """Return the dotted name of a module of a package."""
+    parts = path.relative_to(package.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -11,8 +11,8 @@ from formalsynth.core.utility import CENTRES, COLUMNS, UTILITY
 if TYPE_CHECKING:
     import pandas as pd
 
-    from formalsynth.core.job import Kind
     from formalsynth.core.neighbours import Neighbours
+    from formalsynth.core.synthesizer import Kind
 
 Row = dict[str, float | int | str | bool | None]
 """Columns of one row."""

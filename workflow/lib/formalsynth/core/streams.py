@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from formalsynth.core.job import ScenarioKey
+    from formalsynth.core.synthesizer import ScenarioKey
 
 STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7, "centre": 16}
 """Integer ids of the stages; an id is never reused. Studies add their own stages with :func:`add_stages`."""

@@ -17,9 +17,9 @@ class Words:
     meaning: str
 
 
-METRICS: Registry[Words] = Registry("column", "core/words.py", "papers/*/words.py")
+METRICS: Registry[Words] = Registry("column", "core/words.py")
 """Columns that figures and tables show; a name such as ``replicates.value`` applies to the column of one collected table only."""
-GUARANTEES: Registry[str] = Registry("kind of guarantee", "core/words.py", "papers/*/words.py")
+GUARANTEES: Registry[str] = Registry("kind of guarantee", "core/words.py")
 """Kinds of guarantee, without their conditions."""
 SYMBOLS = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
 """Symbols of parameters and columns."""

@@ -15,10 +15,10 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws
 from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import StanData
-from formalsynth.core.job import Search, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made, Parent
 from formalsynth.core.private import PrivateFit, PublicModel, PublicTables
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import Search, Synthesizer
 from formalsynth.engine.search import Walk
 
 P = TypeVar("P")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from formalsynth.core.job import Search
+from formalsynth.core.synthesizer import Search
 
 
 class Walk:

@@ -11,7 +11,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.family import StanData
-from formalsynth.core.job import SamplerSettings
+from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.stan.command import ChainFailed, EndedFromOutside, as_json, run
 from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit

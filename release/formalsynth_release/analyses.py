@@ -1,0 +1,193 @@
+"""Declared analyses of rows: means, shares, quantiles and regressions, each with its standard error."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.text import DataError
+from formalsynth.core.words import exact
+from formalsynth.inference.intervals import NORMAL_95
+from formalsynth_release.records import no_rows
+from formalsynth_release.schema import RELEASE, Analyses, Column, PublicSchema, Regression, Share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Estimate = tuple[float, float]
+"""Estimate and standard error; both are NaN if there are too few rows."""
+NOTHING = math.nan, math.nan
+
+
+def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> dict[str, Estimate]:
+    """Estimate all declared analyses and the mean of the outcome, each from the rows without missing values in its columns.
+
+    Regressions of the logarithm of the outcome use the rows in which it is above 0.
+    """
+    outcome = schema.outcome
+    named = {mean_name(name): _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
+    named |= {share.name: _mean(_inside(share, rows[share.column])) for share in analyses.shares}
+    named |= {quantile_name(level, outcome): _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
+    for regression in analyses.regressions:
+        named |= slopes_of(schema.columns, outcome, regression, rows)
+    return named
+
+
+def mean_name(column: str) -> str:
+    """Return the name of a mean."""
+    return f"mean of {column}"
+
+
+def quantile_name(level: float, outcome: str) -> str:
+    """Return the name of a quantile, with all digits of its level."""
+    return f"{exact(level)} quantile of {outcome}"
+
+
+def names(schema: PublicSchema, analyses: Analyses) -> list[str]:
+    """List the names of the estimates of all declared analyses."""
+    return list(estimates(schema, analyses, no_rows(schema)))
+
+
+def check_analyses(schema: PublicSchema, analyses: Analyses) -> None:
+    """Check that the declared analyses are possible.
+
+    Raises:
+        DataError: one names an unknown column or value.
+    """
+    if problems := list(_problems(schema, analyses)):
+        raise DataError("\n".join(f"{RELEASE}: analyses: {problem}" for problem in problems))
+
+
+def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
+    columns = schema.released
+    numbers = [name for name, column in columns.items() if column.type != "category"]
+    yield from (
+        f"means: {name} is not one of the columns of numbers: {', '.join(numbers)}"
+        for name in analyses.means
+        if name not in numbers
+    )
+    for share in analyses.shares:
+        column = columns.get(share.column)
+        if column is None:
+            yield f"shares: {share.column} is not one of the columns: {', '.join(columns)}"
+        elif column.categories and (share.number or not (share.missing or share.value in column.categories)):
+            yield f"shares: {share.name}: the column has the categories {', '.join(column.categories)}"
+        elif not column.categories and isinstance(share.value, str):
+            yield f"shares: {share.name}: the column has numbers"
+        elif not _possible(share, column):
+            ends = "" if column.categories else f" between {column.ends[0]:g} and {column.ends[1]:g}"
+            yield f"shares: {share.name}: the declared values{ends} of the column have none, or all, so a share is of no use"
+    for name in (name for regression in analyses.regressions for name in regression.predictors):
+        if name not in schema.predictors:
+            yield f"regressions: {name} is not one of the predictors: {', '.join(schema.predictors)}"
+
+
+def _possible(share: Share, column: Column) -> bool:
+    """Return True if some declared values of a column, but not all, can be those that a share counts."""
+    if share.missing:
+        return column.may_be_missing
+    if column.categories:
+        return True
+    low, high = column.ends
+    if share.above is not None:
+        return low <= share.above < high
+    if share.below is not None:
+        return low < share.below <= high
+    value = float(share.value or 0.0)
+    return low <= value <= high and round(value, column.places) == value
+
+
+def _numbers(rows: pd.DataFrame, name: str) -> Array:
+    values = rows[name].to_numpy(dtype=float)
+    return np.asarray(values[~np.isnan(values)])
+
+
+def _inside(share: Share, values: pd.Series) -> Array:
+    """Return 1.0 for each value that a share counts, otherwise 0.0; only a share of missing values counts a missing one."""
+    if share.missing:
+        return np.asarray(values.isna(), dtype=float)
+    if share.above is not None:
+        return np.asarray(values > share.above, dtype=float)
+    return np.asarray(values < share.below if share.below is not None else values == share.value, dtype=float)
+
+
+def _mean(values: Array) -> Estimate:
+    if len(values) < 2:
+        return NOTHING
+    return float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _quantile(values: Array, level: float) -> Estimate:
+    """Quantile and its standard error: half the width of the order-statistic interval, divided by the normal quantile."""
+    if len(values) < 2:
+        return NOTHING
+    half = NORMAL_95 * math.sqrt(level * (1 - level) / len(values))
+    low, value, high = np.quantile(values, [max(level - half, 0.0), level, min(level + half, 1.0)])
+    return float(value), float(high - low) / (2 * NORMAL_95)
+
+
+def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> dict[str, Estimate]:
+    """Compute the least-squares slopes of a regression in natural units, keyed by its label and the name of the slope.
+
+    Ordered categories are numbered from 0; others have an indicator for each category except the first.
+    """
+    coded, y = _responses(columns, outcome, regression, rows)
+    design = np.column_stack([np.ones(len(y)), *coded.values()])
+    left = len(y) - design.shape[1]
+    label = regression.label(outcome)
+    if left < 1:
+        return {f"{label}: {name}": NOTHING for _, name in coded}
+    inverse = np.linalg.pinv(design.T @ design, hermitian=True)
+    slopes = inverse @ (design.T @ y)
+    residual = y - design @ slopes
+    errors = np.sqrt(np.maximum(np.diag(inverse), 0.0) * float(residual @ residual) / left)
+    return {f"{label}: {name}": (float(slopes[k]), float(errors[k])) for k, (_, name) in enumerate(coded, start=1)}
+
+
+def slope_names(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> list[str]:
+    """List the names of the slopes of a regression."""
+    return list(slopes_of(columns, outcome, regression, rows.iloc[:0]))
+
+
+def correlations(
+    columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame
+) -> dict[tuple[str, str], float]:
+    """Compute the largest absolute correlation of each pair of columns of a regression; 0 without enough different values."""
+    coded, y = _responses(columns, outcome, regression, rows)
+    members = [(outcome, y), *((column, values) for (column, _), values in coded.items())]
+    largest: dict[tuple[str, str], float] = {}
+    for (first, ours), (second, theirs) in itertools.combinations(members, 2):
+        if first != second:
+            spread = float(np.std(ours) * np.std(theirs)) if len(y) else 0.0
+            value = abs(float(np.cov(ours, theirs, bias=True)[0, 1])) / spread if spread else 0.0
+            largest[first, second] = max(largest.get((first, second), 0.0), value)
+    return largest
+
+
+def _responses(
+    columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame
+) -> tuple[dict[tuple[str, str], Array], Array]:
+    """Return the coded predictors, by column and name, and the response of the rows of a regression."""
+    there = rows.dropna(subset=[outcome, *regression.predictors])
+    there = there[there[outcome].astype(float) > 0] if regression.log else there
+    coded = {
+        (column, name): values for column in regression.predictors for name, values in _coded(column, columns[column], there)
+    }
+    y = there[outcome].to_numpy(dtype=float)
+    return coded, np.log(y) if regression.log else y
+
+
+def _coded(name: str, column: Column, rows: pd.DataFrame) -> Iterator[tuple[str, Array]]:
+    if column.type != "category":
+        yield name, np.asarray(rows[name], dtype=float)
+    elif column.ordered:
+        places = {category: place for place, category in enumerate(column.categories or [])}
+        yield name, np.asarray(rows[name].map(places), dtype=float)
+    else:
+        for category in (column.categories or [])[1:]:
+            yield f"{name} {category}", np.asarray(rows[name] == category, dtype=float)

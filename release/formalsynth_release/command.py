@@ -1,0 +1,230 @@
+"""Command ``formalsynth``: from a confidential file to a release, with one subcommand for each step.
+
+No output contains a value of the file; counts and warnings that depend on it are marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from formalsynth.core.progress import show_progress
+from formalsynth.core.registry import DuplicateError
+from formalsynth.core.text import DataError, Sentence, visible
+from formalsynth.runtime.files import is_file
+from formalsynth.runtime.private import forbid_core_dumps
+from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.runtime.terminal import drop
+from formalsynth_release.schema import SCHEMA
+
+Command = Callable[[argparse.Namespace], int]
+OURS = {"formalsynth", "formalsynth_release"}
+"""Folders of our code, whose places a message names."""
+STUDIES, RELEASES = Path("studies"), Path("releases")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command: 0 for success, 1 for an error that the user can fix, 2 for invalid arguments."""
+    options = _parser().parse_args(arguments)
+    os.umask(0o077)
+    forbid_core_dumps()
+    os.environ.pop("MPLBACKEND", None)  # an unknown backend would make matplotlib fail after the budget is spent
+    try:
+        own_temporary_folder()
+        show_progress()
+        command: Command = options.command
+        return command(options)
+    except BaseException as error:
+        _print(*_messages(error), *getattr(error, "__notes__", ()), file=sys.stderr)
+        if isinstance(error, SystemExit):
+            raise
+    return 1
+
+
+def _messages(error: BaseException) -> Sequence[object]:
+    """Return the lines of an error's message; the text of an unexpected error is left out, because it may quote the file."""
+    if isinstance(error, Sentence | DuplicateError):
+        return [error]
+    if isinstance(error, OSError):
+        return [f"{error.filename or 'formalsynth'}: {error.strerror or error}"]
+    if isinstance(error, KeyboardInterrupt):
+        again = "" if getattr(error, "__notes__", ()) else "; run the command again"  # notes state what that would do
+        return [f"interrupted: the output was incomplete and was not written{again}"]
+    return [_unexpected(error)] if isinstance(error, Exception) else []
+
+
+def _print(*lines: object, file: TextIO | None = None) -> None:
+    """Print lines, with control characters escaped."""
+    out = file or sys.stdout
+    if out is None:  # closed
+        return
+    for line in lines:
+        print(visible(str(line)).encode(out.encoding or "utf-8", "backslashreplace").decode(out.encoding or "utf-8"), file=out)
+
+
+def _unexpected(error: Exception) -> str:
+    """Return the place of an unexpected error, without its message."""
+    places = traceback.extract_tb(error.__traceback__)
+    ours = [place for place in places if OURS & set(Path(place.filename).parts)] or list(places)
+    where = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
+    return (
+        f"formalsynth: unexpected error: {type(error).__name__} in {where}. Its message is left out, since it may contain values "
+        "of the file; please report the place."
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="formalsynth", description="Make synthetic data for release from a confidential file.")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    inspect = _add(commands, "inspect", "create a study folder for a CSV file, with placeholders for the declarations", _inspect)
+    inspect.add_argument("csv", type=Path, help="the file")
+    inspect.add_argument("--outcome", required=True, help="the main column, whose mean and quantiles are reported")
+    inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")
+    inspect.add_argument("--metadata", type=Path, help="SmartNoise metadata (YAML) or CSVW-EO (JSON) that describe the file")
+    _of_study(_add(commands, "check", "check the file against its schema", _check))
+    _of_study(_add(commands, "plan", "simulate releases of made-up rows, without opening the file", _plan))
+    _of_study(_add(commands, "compare", "try noisy tables on the file, and write the internal report (CONFIDENTIAL)", _compare))
+    release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
+    release.add_argument("--to", type=Path, help="folder of the release (default: releases/<study>)")
+    verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
+    verify.add_argument("release", type=Path, help="folder of the release")
+    verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
+    verify.add_argument("--record", type=Path, help="file for a record of the verification in JSON, whatever its result")
+    budget = _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
+    budget.add_argument("--head", help="saved head of the ledger, to check that no entry up to it was changed")
+    budget.add_argument("--change", type=float, metavar="BUDGET", help="record a new budget, which every later release states")
+    budget.add_argument("--reason", help="reason for the change, for the ledger")
+    _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
+    export = _of_study(_add(commands, "export", "write the schema as SmartNoise metadata (.yaml) or CSVW-EO (.json)", _export))
+    export.add_argument("--to", type=Path, required=True, help="the output file")
+    return parser
+
+
+def _add(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str, command: Command
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _of_study(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("study", type=_study, help="folder of the study, such as studies/income")
+    return parser
+
+
+def _study(text: str) -> Path:
+    folder = Path(text)
+    if not is_file(folder / SCHEMA):
+        raise argparse.ArgumentTypeError(f"{text!r} has no {SCHEMA}: give a folder that formalsynth inspect created")
+    return folder
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from formalsynth_release.inspect import inspect
+    from formalsynth_release.metadata import read_metadata
+
+    metadata = read_metadata(options.metadata) if options.metadata else None
+    _print(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, metadata))
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from formalsynth_release.check import check
+    from formalsynth_release.schema import read_declared
+
+    checked, lines = check(read_declared(options.study))
+    _print(*lines)
+    return int(checked.table is None)
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from formalsynth_release.plan import plan
+    from formalsynth_release.schema import read_declared
+
+    _print(*plan(read_declared(options.study)))
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from formalsynth_release.compare import compare
+    from formalsynth_release.schema import read_declared
+
+    _print(*compare(read_declared(options.study)))
+    return 0
+
+
+def _release(options: argparse.Namespace) -> int:
+    from formalsynth_release.budget import read_ledger, spent_since
+    from formalsynth_release.release import release
+    from formalsynth_release.schema import read_declared
+
+    entries = len(read_ledger(options.study))
+    try:
+        declared = read_declared(options.study)
+        lines = release(declared, options.to or RELEASES / declared.name)
+    except BaseException as error:
+        error.add_note(spent_since(options.study, entries))
+        raise
+    _print_if_open(*lines)
+    return 0
+
+
+def _print_if_open(*lines: object) -> None:
+    """Print lines after an action that cannot be undone; a closed output is not an error."""
+    try:
+        _print(*lines)
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        drop(sys.stdout)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from formalsynth_release.verify import verify
+
+    _print(*verify(options.release, options.study, options.record))
+    return 0
+
+
+def _budget(options: argparse.Namespace) -> int:
+    from formalsynth_release.budget import (
+        change_budget,
+        check_head,
+        head,
+        read_history,
+        spent_elsewhere,
+        table,
+    )
+    from formalsynth_release.schema import budget_of
+    from formalsynth_release.unfinished import unpublished
+
+    if (options.change is None) != (not (options.reason or "").strip()):
+        raise DataError("--change and --reason: give both: the new budget, and why it changed")
+    checked = [check_head(options.study, options.head)] if options.head else []
+    if options.change is not None:
+        change_budget(options.study, options.change, options.reason)
+    lines = table(read_history(options.study), budget_of(options.study))
+    _print(*lines, *unpublished(options.study), *spent_elsewhere(options.study), *checked, head(options.study))
+    return 0
+
+
+def _purge(options: argparse.Namespace) -> int:
+    from formalsynth_release.budget import purge
+
+    _print(*purge(options.study))
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from formalsynth_release.metadata import write_metadata
+    from formalsynth_release.schema import read_declared
+
+    write_metadata(read_declared(options.study).schema, options.to)
+    _print(f"Written: {options.to}. It contains the declarations and no data.")
+    return 0

@@ -1,0 +1,250 @@
+"""The crossing: one text file with everything that leaves the confidential side of a release.
+
+The public side computes the whole release from it and from the public declarations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.model import Identifier, Model, pattern
+from formalsynth.core.text import DataError
+from formalsynth.runtime.files import write_text
+from formalsynth.settings.messages import ConfigError, validated
+from formalsynth.settings.yaml_file import load_yaml, yaml_text
+from formalsynth_release.guarantees import RELEASE_KIND, guarantee_sentence
+from formalsynth_release.schema import TABLES, Line, PublicSchema, ReleaseConfig
+from formalsynth_release.variables import STEPS
+
+CROSSING, DECLARATIONS = FILES = "crossing.yaml", "declarations.yaml"
+"""Files of a crossing: the numbers and the declarations."""
+NOISY = (
+    "Whole numbers with discrete Laplace noise: between neighbours they differ by at most {sensitivity:g} in total, so noise of "
+    "scale {scale:g} costs epsilon {epsilon:g}."
+)
+"""Reason why noisy counts may leave the confidential side."""
+MOST_RELEASED = 50_000_000
+"""Largest number of rows of all sets of a release together."""
+ROUNDING = 1 + 1e-9
+"""Factor by which a sum of claims may exceed the ceiling."""
+
+
+def _flat(value: Any) -> Any:
+    """Join the rows of a table into one list."""
+    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+        return [number for row in value for number in row]
+    return value
+
+
+def _whole(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    if any(abs(number) > 2**62 for number in numbers):
+        raise ValueError("Input should be whole numbers of at most 62 bits")
+    return numbers
+
+
+class Part(Model):
+    """Noisy counts of a table of some columns."""
+
+    name: Line
+    columns: tuple[str, ...]
+    """Released columns that it counts."""
+    mechanism: Literal["discrete Laplace"] = "discrete Laplace"
+    epsilon: float = Field(gt=0, allow_inf_nan=False)
+    """Cost for the declared neighbours."""
+    scale: float = Field(gt=0, allow_inf_nan=False)
+    """Scale of the noise of each number."""
+    reason: Line
+    """Reason why it may leave the confidential side."""
+    largest: int = Field(1, ge=1)
+    """Largest amount by which a row changes the numbers, in total."""
+    scores: dict[str, tuple[Annotated[int, Field(ge=-STEPS, le=STEPS)], ...]] = Field(default_factory=dict)
+    """Scores in sums of pairs, computed from these counts, by variable: the levels of a column, or the kinds of its values."""
+    knots: dict[str, tuple[Annotated[int, Field(ge=0)], ...]] = Field(default_factory=dict)
+    """Knots of hats in sums of pairs, computed from these counts, by variable: levels of a column, or kinds of its values."""
+    shape: tuple[int, ...]
+    numbers: Annotated[tuple[int, ...], BeforeValidator(_flat), AfterValidator(_whole)]
+    """Noisy counts in row-major order: the last column varies fastest."""
+
+    @property
+    def counts(self) -> Array:
+        """Noisy counts as an array with their shape."""
+        return np.array(self.numbers, dtype=float).reshape(self.shape)
+
+
+class Earlier(Model):
+    """Entries in the study's ledger before this release."""
+
+    entries: int = Field(0, ge=0)
+    epsilon: float = Field(0.0, ge=0)
+    """Sum of their epsilons."""
+    mixed: bool = False
+    """True if their kinds of guarantee or neighbours differ from those of this release."""
+    budgets: tuple[float, ...] = ()
+    """All budgets declared so far, the current one last; empty in a rehearsal."""
+
+
+class Crossing(Model):
+    """Everything that leaves the confidential side of a release."""
+
+    statement: Line
+    """Sentence on the guarantee."""
+    crossing: Literal[2] = 2
+    """Version of this format."""
+    date: str = Field(pattern=pattern("date"))
+    software: dict[Identifier, Annotated[str, Field(pattern=pattern("version"))]]
+    """Versions of the software that ran the public side."""
+    declarations: str = Field(pattern=pattern("sha256"))
+    """Sha256 of the file of declarations."""
+    seed: str = Field(pattern=pattern("sha256"))
+    """Seed of the public side, drawn by the operating system: it is independent of the data and the noise."""
+    rows: int = Field(ge=1)
+    """Rows of each synthetic set."""
+    compared: bool
+    """True if an internal report compared noisy tables with the file."""
+    earlier: Earlier
+    tables: tuple[Part, ...] = ()
+
+
+class Declarations(Model):
+    """Public declarations of a release."""
+
+    name: Line
+    schema_: PublicSchema = Field(alias="schema")
+    release: ReleaseConfig
+    mechanism: Literal["tables"]
+    guarantee: Line
+    """Kind of guarantee for the declared neighbours."""
+    parameters: dict[str, float]
+    """Parameters of the mechanism."""
+    claim: float
+    """Epsilon of all sets together."""
+
+    @property
+    def meaning(self) -> str:
+        """Meaning of the guarantee."""
+        return guarantee_sentence(self.schema_.neighbours)
+
+
+def declarations_of(name: str, schema: PublicSchema, release: ReleaseConfig) -> Declarations:
+    """Collect the declarations that are published."""
+    return Declarations(
+        name=name, schema=schema, release=release, mechanism=TABLES, guarantee=RELEASE_KIND[schema.neighbours],
+        parameters={"epsilon": release.ceiling}, claim=release.ceiling,
+    )  # fmt: skip
+
+
+TIMES = 4
+"""Number of times that a crossing may be larger than files that people write by hand: it has up to 100,000 numbers."""
+
+
+def text_of(model: Crossing | Declarations) -> str:
+    """Write a crossing or declarations as YAML: a line for each number or row of a table."""
+    tree = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for table in tree.get("tables", []):
+        width = table["shape"][-1] if len(table["shape"]) > 1 else len(table["numbers"])
+        for stated in ("scores", "knots"):
+            if not table[stated]:
+                del table[stated]
+        table["numbers"] = [table["numbers"][k : k + width] for k in range(0, len(table["numbers"]), max(width, 1))]
+    return yaml_text(tree, flow=None)
+
+
+def sha256(text: str) -> str:
+    """Sha256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_crossing(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
+    """Write both files."""
+    write_text(folder / CROSSING, text_of(crossing))
+    write_text(folder / DECLARATIONS, text_of(declarations))
+
+
+def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
+    """Read and check a crossing.
+
+    Raises:
+        DataError: a file is missing or damaged, or the confidential side would not have written it.
+    """
+    try:
+        crossing = validated(Crossing, load_yaml(folder / CROSSING, TIMES), folder / CROSSING)
+        declarations = validated(Declarations, load_yaml(folder / DECLARATIONS, TIMES), folder / DECLARATIONS)
+        for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
+            if text_of(model).encode() != (folder / name).read_bytes():  # a comparison as text would ignore different line ends
+                raise DataError(f"{folder / name}: contains more than its fields: comments, spaces or other marks")
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise DataError(str(error)) from error
+    if problem := next(_problems(crossing, declarations), None):
+        raise DataError(f"{folder / CROSSING}: {problem}")
+    return crossing, declarations
+
+
+def _problems(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
+    """List contradictions between the files and the numbers of a crossing."""
+    if sha256(text_of(declarations)) != crossing.declarations:
+        yield f"declarations: is not the sha256 of {DECLARATIONS}"
+    if declarations != declarations_of(declarations.name, declarations.schema_, declarations.release):
+        yield f"declarations: the guarantee, parameters or claim in {DECLARATIONS} do not follow from the other declarations"
+    yield from _wrong_settings(crossing, declarations)
+    if crossing.statement != statement_of(declarations):
+        yield "statement: does not follow from the declarations"
+    released, ceiling = declarations.schema_.released, declarations.release.ceiling
+    for part in crossing.tables:
+        yield from _wrong_noise(part, declarations)
+        if math.prod(part.shape) != len(part.numbers) or len(part.shape) != len(part.columns):
+            yield f"tables: {part.name}: its numbers or columns do not match its shape"
+        if unknown := [column for column in part.columns if column not in released]:
+            yield f"tables: {part.name}: {unknown[0]} is not a released column"
+    if (cost := sum(part.epsilon for part in crossing.tables)) > ceiling * ROUNDING:
+        yield f"its parts cost {cost:g}, more than the declared ceiling of {ceiling:g}"
+
+
+def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
+    """List contradictions between the declarations and the settings in a crossing."""
+    schema, release = declarations.schema_, declarations.release
+    if crossing.rows != (release.rows if schema.hides_rows else schema.rows):
+        yield "rows: is not the declared number of rows"
+    if crossing.rows * release.sets > MOST_RELEASED:
+        yield f"rows: are more than {MOST_RELEASED} in all sets together"
+    if not crossing.earlier.entries and (crossing.earlier.epsilon or crossing.earlier.mixed):
+        yield "earlier: has an epsilon or mixed kinds of guarantee, but no entries"
+    if not _is_date(crossing.date):
+        yield "date: is not a date"
+    if crossing.earlier.budgets and crossing.earlier.budgets[-1] != release.budget:
+        yield "earlier: budgets: the last one is not the declared budget"
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:
+    sensitivity = SENSITIVITY[declarations.schema_.neighbours] * part.largest
+    if part.reason != noise_reason(sensitivity, part.scale, part.epsilon):
+        yield f"tables: {part.name}: reason: is not that of noisy counts"
+    if part.scale * part.epsilon * ROUNDING < sensitivity:
+        yield f"tables: {part.name}: noise of scale {part.scale:g} costs more than epsilon {part.epsilon:g}"
+
+
+def noise_reason(sensitivity: float, scale: float, epsilon: float) -> str:
+    """Explain why noisy counts may leave the confidential side."""
+    return NOISY.format(sensitivity=sensitivity, scale=scale, epsilon=epsilon)
+
+
+def statement_of(declarations: Declarations) -> str:
+    """Write the first line of a crossing: its guarantee."""
+    return f"Epsilon at most {declarations.release.ceiling:g}. {declarations.meaning}"

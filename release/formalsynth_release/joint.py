@@ -1,0 +1,493 @@
+"""Joint distribution of all columns: the closest one to independent columns that has the noisy margins and sums of pairs.
+
+The log density is that of independent columns, plus a strength times the product that each sum adds up. Of all distributions
+with these margins and sums, it has the largest entropy. Strengths have a small penalty, so correlations above 0.95 become weaker.
+They are fitted to rows that are drawn from the distribution: in each round, weights of these rows reproduce the sums (entropy
+balancing; Hainmueller 2012, Political Analysis 20, 25-46). Then rows are chosen by weight, moved by Gibbs sampling, and raked.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy  # imports its submodules on first use
+
+from formalsynth.core.arrays import Array, Integers, Single
+from formalsynth_release.variables import Function, Variable
+
+Places = Mapping[str, Integers]
+"""Levels (n,) of each column."""
+POOL, MOST_POOL = 10_000, 500_000
+"""Smallest and largest number of rows to which strengths are fitted: half of those of the file, so errors decrease with it."""
+ROUNDS, STEPS = (3, 1), 15
+"""Number of rounds of a fit, the number of them at the start that are not averaged, and largest number of steps in each."""
+ROUNDS_OF_HATS, STEPS_OF_HATS = (5, 3), 8
+"""The same with hats: many strengths need small changes, for which the rows of the pool still suffice."""
+SWEEPS = 2
+"""Number of times that each column is drawn, given the others, in a round of a fit and for rows that are asked for."""
+MEMORY = 20
+"""Number of former steps that a step takes into account."""
+FARTHEST, FARTHEST_OF_HATS = 12.0, 3.0
+"""Largest change of a strength in a round; few rows say something about a pair of hats."""
+PENALTY = 30.0
+"""Penalty of squared strengths, in units of the variances of the products, and divided by the number of rows of the pool."""
+TRUST = 5.0
+"""Penalty of squared changes, divided by the same number: few or no rows of the pool say little about a combination."""
+RAKES = 5
+"""Number of times that the weights of rows are adjusted to the shares of each column."""
+SPREADS = np.geomspace(0.01, 1.0, 25)
+"""Standard deviations of the parts of a mixture for the correlations of products."""
+SHRINKING = 200
+"""Number of rounds that estimate the weights of the mixture."""
+LEAST = 1e-9
+"""Smallest share of a level."""
+CELLS = 20_000_000
+"""Largest number of weights at a time, in drawing rows; a fit may need four times as many."""
+CONSTANT = Function("", np.zeros(1, dtype=np.int64), np.ones((1, 1)))
+"""Function of a column that does not exist."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """Products of functions of the levels of two columns, or functions of the levels of one."""
+
+    first: Function
+    second: Function = CONSTANT
+
+    def index(self, places: Places) -> Integers:
+        """Return the index (n,) of the combination of values of each row."""
+        first = self.first.codes[places[self.first.column]]
+        if self.second is CONSTANT:
+            return first
+        return first * len(self.second.values) + self.second.codes[places[self.second.column]]
+
+    def exponents(self, strengths: Array) -> Array:
+        """Compute the exponents of all combinations of values, from strengths (a * b,)."""
+        return np.asarray((self.first.values @ self._matrix(strengths) @ self.second.values.T).ravel())
+
+    def means(self, weights: Array) -> Array:
+        """Compute the means (a * b,) of the products, from the weights of all combinations of values."""
+        table = weights.reshape(len(self.first.values), len(self.second.values))
+        return np.asarray((self.first.values.T @ table @ self.second.values).ravel())
+
+    def given(self, column: str, strengths: Array) -> tuple[Single, Single, Function]:
+        """Describe how the levels of a column depend on those of the other one.
+
+        Returns:
+            Functions (levels, k) of the levels, their factors (k, codes) for each code of the other column, and its function.
+        """
+        matrix = self._matrix(strengths)
+        if column == self.first.column:
+            own, factors, other = self.first, self.second.values @ matrix.T, self.second
+        else:
+            own, factors, other = self.second, self.first.values @ matrix, self.first
+        return own.values[own.codes].astype(np.float32), np.ascontiguousarray(factors.T, dtype=np.float32), other
+
+    @property
+    def hats(self) -> bool:
+        """True if a function is one of hats."""
+        return self.first.hats or self.second.hats
+
+    @property
+    def farthest(self) -> float:
+        """Largest change of a strength in a round."""
+        return FARTHEST_OF_HATS if self.hats else FARTHEST
+
+    @property
+    def combinations(self) -> int:
+        """Number of combinations of values."""
+        return len(self.first.values) * len(self.second.values)
+
+    @property
+    def size(self) -> int:
+        """Number of strengths."""
+        return math.prod(self.shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of functions of both columns."""
+        return self.first.values.shape[1], self.second.values.shape[1]
+
+    @property
+    def squared(self) -> Term:
+        """Squares of the products."""
+        return Term(self.first.squared, self.second.squared)
+
+    def _matrix(self, strengths: Array) -> Array:
+        return strengths.reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Noisy sums of the products of a pair of variables."""
+
+    first: Variable
+    second: Variable
+    means: Array
+    """(a * b,) sums of products of at most 1, divided by the number of rows."""
+    error: float
+    """Standard deviation of their noise."""
+
+    @functools.cached_property
+    def term(self) -> Term:
+        """The products."""
+        return Term(self.first.function, self.second.function)
+
+    @functools.cached_property
+    def independent(self) -> Array:
+        """Means (a * b,) of the products if the columns are independent."""
+        return self.term.means(self._combinations)
+
+    @property
+    def _combinations(self) -> Array:
+        """Shares (codes, codes) of combinations of values if the columns are independent."""
+        return np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
+
+    def differences(self) -> Array:
+        """Compute the differences (a * b,) from independent columns.
+
+        If the indicators of a variable add up to the same number in each row, its sums add up to a mean that its margin already
+        has. What is left is noise of both, and is divided among the indicators by their means.
+        """
+        first, second = self.first.mean * self.first.share, self.second.mean * self.second.share
+        table = self.means.reshape(self.term.shape) - np.outer(first, second)
+        if self.first.complete:
+            table -= np.outer(self.first.mean, table.sum(axis=0))
+        if self.second.complete:
+            table -= np.outer(table.sum(axis=1), self.second.mean)
+        return np.asarray(table.ravel())
+
+    def turned(self, sums: Array, back: bool = False) -> Array:
+        """Express sums (a * b,) in the bases of both variables, or do the reverse."""
+        first, second = (np.linalg.inv(basis) if back else basis for basis in (self.first.basis, self.second.basis))
+        return np.asarray((first.T @ sums.reshape(self.term.shape) @ second).ravel())
+
+    @property
+    def spreads(self) -> Array:
+        """Standard deviations (a * b,) of the products in the bases of both variables, if the columns are independent."""
+        functions = zip((self.term.first, self.term.second), (self.first.basis, self.second.basis), strict=True)
+        term = Term(*(replace(function, values=function.values @ basis) for function, basis in functions))
+        variances = term.squared.means(self._combinations) - term.means(self._combinations) ** 2
+        return np.asarray(np.sqrt(np.maximum(variances, LEAST)))
+
+    @property
+    def noise(self) -> Array:
+        """Standard deviations (a * b,) of the noise in the bases of both variables."""
+        norms = (np.linalg.norm(variable.basis, axis=0) for variable in (self.first, self.second))
+        return np.asarray(self.error * np.outer(*norms).ravel())
+
+
+@dataclass(frozen=True)
+class Target:
+    """Means that the products of a pair have in the distribution."""
+
+    of_pair: Sum
+    means: Array
+    """(a * b,) means of the products."""
+    kept: Array | None = None
+    """(a * b,) standard deviations of what the noise leaves uncertain, relative to those of the noise, in the bases of both; None
+    if all of it."""
+
+    def uncertain(self, noise: Array) -> Array:
+        """Reduce noise (a * b,) of the sums to what it leaves uncertain."""
+        if self.kept is None:
+            return noise
+        return self.of_pair.turned(self.of_pair.turned(noise) * self.kept, back=True)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Distribution of the levels of all columns."""
+
+    shares: Mapping[str, Array]
+    """Shares (levels,) of each column."""
+    fields: Mapping[str, Array]
+    """Log weights (levels,) of the levels of each column, which give it its shares."""
+    terms: tuple[Term, ...]
+    strengths: tuple[Array, ...]
+    """Strengths of the products of each term."""
+    pool: Places
+    """Levels of rows with this distribution, from which drawn rows start, of the columns of the terms."""
+
+    def drawn(self, number: int, generator: np.random.Generator, sample: bool = False) -> Places:
+        """Draw the levels (number,) of each column.
+
+        Args:
+            number: number of rows.
+            generator: source of randomness.
+            sample: True for independent rows, as in a file; otherwise, each column has its shares.
+        """
+        most = _most_rows(self.fields, self.terms)
+        blocks = [self._block(min(most, number - start), generator) for start in range(0, number, most)]
+        places = {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
+        return places if sample else raked(places, self.shares, generator)
+
+    def _block(self, number: int, generator: np.random.Generator) -> Places:
+        others = {column: share for column, share in self.shares.items() if column not in self.pool}
+        places = {column: generator.choice(len(share), number, p=share) for column, share in others.items()}
+        if self.terms:
+            index = generator.permutation(np.resize(np.arange(len(next(iter(self.pool.values())))), number))
+            places |= self.moved({column: place[index] for column, place in self.pool.items()}, generator).pool
+        return places
+
+    def moved(self, pool: Places, generator: np.random.Generator) -> Joint:
+        """Move rows by Gibbs sampling, and correct the fields so that each column of the pool has its shares."""
+        fields, places = dict(self.fields), dict(pool)
+        for _ in range(SWEEPS):
+            for column in pool:
+                share = self.shares[column]
+                weights, index = replace(self, fields=fields).weights(column, places)
+                rows = np.float32(1) if index is None else np.bincount(index, minlength=weights.shape[1]).astype(np.float32)
+                mean = weights @ (rows / weights.sum(axis=0)) / len(places[column])
+                factor = np.maximum(share, LEAST) / np.maximum(mean, LEAST)
+                fields[column] = fields[column] + np.log(factor)
+                places[column] = _chosen(weights * factor[:, None].astype(np.float32), index, generator)
+        return replace(self, fields=fields, pool=places)
+
+    def weights(self, column: str, places: Places) -> tuple[Single, Integers | None]:
+        """Compute weights of the levels of a column of a term, given the others.
+
+        Returns:
+            Weights (levels, c) for each combination of the others' values, and the combination (n,) of each row; or weights
+            (levels, n) for each row and None, if there are hardly fewer combinations than rows.
+        """
+        given = [
+            term.given(column, strengths)
+            for term, strengths in zip(self.terms, self.strengths, strict=True)
+            if column in (term.first.column, term.second.column)
+        ]
+        functions, factors, others = zip(*given, strict=True)
+        codes, index = _combined(others, places)
+        exponents: Single = np.hstack(functions) @ np.vstack(
+            [factor.take(code, axis=1) for factor, code in zip(factors, codes, strict=True)]
+        )
+        exponents += self.fields[column][:, None].astype(np.float32)
+        exponents -= exponents.max(axis=0)
+        np.exp(exponents, out=exponents)
+        return exponents, index
+
+
+def _combined(functions: Sequence[Function], places: Places) -> tuple[Sequence[Integers], Integers | None]:
+    """Return the codes of functions in each combination, and the combination (n,) of each row; or the codes (n,) and None."""
+    codes = tuple(function.codes[places[function.column]] for function in functions)
+    sizes = tuple(len(function.values) for function in functions)
+    number = math.prod(sizes)
+    if 2 * number > len(codes[0]):
+        return codes, None
+    return np.unravel_index(np.arange(number), sizes), np.ravel_multi_index(codes, sizes)
+
+
+def raked(places: Places, shares: Mapping[str, Array], generator: np.random.Generator) -> Places:
+    """Choose rows by weight so that each column has its shares, with a third of the noise of independent rows.
+
+    This puts right most of what chance and an inexact fit have changed.
+
+    Weights are adjusted to one column after the other (raking; Deming and Stephan 1940, Annals of Mathematical Statistics 11,
+    427-444).
+    """
+    number = len(next(iter(places.values())))
+    weights = np.ones(number)
+    for _ in range(RAKES):
+        for column, share in shares.items():
+            there = np.bincount(places[column], weights, len(share))
+            weights = weights * (share * number / np.maximum(there, LEAST))[places[column]]
+    chosen = generator.permutation(_by_weight(weights, generator))
+    return {column: place[chosen] for column, place in places.items()}
+
+
+def _by_weight(weights: Array, generator: np.random.Generator) -> Integers:
+    """Choose rows (n,) by weight, each as often as its weight, rounded up or down (systematic sampling)."""
+    points = (np.arange(len(weights)) + generator.random()) / len(weights)
+    chosen = np.searchsorted(np.cumsum(weights / weights.sum()), points, side="right")
+    return np.minimum(chosen, len(weights) - 1)
+
+
+def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float, released: float | None = None) -> Joint:
+    """Fit the distribution.
+
+    Args:
+        shares: shares (levels,) of each column.
+        targets: means for pairs.
+        rows: rows of the file.
+        released: rows of the file that is released, if this one simulates it with fewer: penalties are those of its fit, since
+            larger ones would hide a part of the noise. By default, ``rows``.
+    """
+    fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
+    terms = tuple(target.of_pair.term for target in targets)
+    if not targets:
+        return Joint(shares, fields, (), (), {})
+    generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
+    number, penalized = (int(max(min(of_file / 2, most), POOL)) for of_file in (rows, released or rows))
+    paired = {function.column for term in terms for function in (term.first, term.second)}
+    pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items() if column in paired}
+    joint = Joint(shares, fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
+    margins = _margins([target.of_pair for target in targets])
+    of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
+    means = np.concatenate([*of_margins, *(target.means for target in targets)])
+    hats = any(term.hats for term in terms)
+    (rounds, first), steps = (ROUNDS_OF_HATS, STEPS_OF_HATS) if hats else (ROUNDS, STEPS)
+    fit = _Fit(margins, means, steps, penalized)
+    for done in range(rounds):
+        joint = fit.nearer(joint, 1 / max(done - first + 1, 1), generator)
+        joint = joint.moved(joint.pool, generator)
+    return joint
+
+
+def _most_rows(fields: Mapping[str, Array], terms: Sequence[Term]) -> int:
+    """Return the number of rows whose weights for any column, with all they are computed from, fit into CELLS."""
+    return max(CELLS // (max(map(len, fields.values())) + 3 * sum(sum(term.shape) for term in terms)), 1)
+
+
+def estimated(sums: Sequence[Sum]) -> list[Target]:
+    """Estimate sums from noisy ones: they are shrunk towards those of independent columns as their noise requires."""
+    if not sums:
+        return []
+    parts = [(of_pair.turned(of_pair.differences()), of_pair.spreads, of_pair.noise) for of_pair in sums]
+    differences, spreads, noise = (np.concatenate(kind) for kind in zip(*parts, strict=True))
+    closer, errors = shrunk(differences / spreads, noise / spreads)
+    ends = np.cumsum([of_pair.term.size for of_pair in sums])[:-1]
+    results = np.split(spreads * closer, ends), np.split(spreads * errors / np.maximum(noise, LEAST), ends)
+    return [
+        Target(of_pair, of_pair.independent + of_pair.turned(of_means, back=True), of_kept)
+        for of_pair, of_means, of_kept in zip(sums, *results, strict=True)
+    ]
+
+
+def consistent(sums: Sequence[Sum]) -> list[Target]:
+    """Remove the noise of margins from noisy sums, without shrinking them."""
+    return [Target(of_pair, of_pair.independent + of_pair.differences()) for of_pair in sums]
+
+
+def _margins(sums: Sequence[Sum]) -> list[Term]:
+    """List functions of single columns whose means stay: indicators, scores and their squares."""
+    variables = {variable.name: variable for of_pair in sums for variable in (of_pair.first, of_pair.second)}
+    return [Term(variable.function.with_squares if variable.scored else variable.function) for variable in variables.values()]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a pool, with the index of their combination of levels in each term."""
+
+    terms: Sequence[Term]
+    index: Sequence[Integers]
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], pool: Places) -> _Rows:
+        return cls(terms, [term.index(pool) for term in terms])
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.index[0])
+
+    def split(self, strengths: Array) -> list[Array]:
+        """Split strengths (k,) by term."""
+        return np.split(strengths, np.cumsum([term.size for term in self.terms])[:-1])
+
+    def exponents(self, strengths: Array) -> Array:
+        """Add up the exponents (n,) of all terms."""
+        parts = zip(self.terms, self.index, self.split(strengths), strict=True)
+        return np.asarray(sum(term.exponents(of_term)[index] for term, index, of_term in parts))
+
+    def weights(self, strengths: Array) -> Array:
+        """Compute the weights (n,) of rows, which add up to 1."""
+        exponents = self.exponents(strengths)
+        weights = np.exp(exponents - exponents.max())
+        return np.asarray(weights / weights.sum())
+
+    def means(self, weights: Array) -> Array:
+        """Compute the weighted means (k,) of all products."""
+        named = zip(self.terms, self.index, strict=True)
+        counts = [np.asarray(np.bincount(index, weights, term.combinations), dtype=float) for term, index in named]
+        return np.concatenate([term.means(count) for term, count in zip(self.terms, counts, strict=True)])
+
+    def variances(self) -> Array:
+        """Compute the variances (k,) of all products."""
+        equal = np.full(len(self), 1 / len(self))
+        return replace(self, terms=[term.squared for term in self.terms]).means(equal) - self.means(equal) ** 2
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Round of a fit, which changes strengths and chooses rows."""
+
+    margins: Sequence[Term]
+    means: Array
+    """(k,) means that the products of margins and terms have in the end."""
+    steps: int
+    """Largest number of steps."""
+    penalized: int
+    """Number of rows for which penalties are made."""
+
+    def nearer(self, joint: Joint, share: float, generator: np.random.Generator) -> Joint:
+        """Make a share of the change with which the weighted rows of the pool have the means, and choose rows by weight."""
+        rows = _Rows.of([*self.margins, *joint.terms], joint.pool)
+        before = np.concatenate([*(np.zeros(margin.size) for margin in self.margins), *joint.strengths])
+        change = share * self._change(rows, before)
+        chosen = generator.permutation(_by_weight(rows.weights(change), generator))
+        changes, fields = rows.split(change), dict(joint.fields)
+        for margin, of_margin in zip(self.margins, changes, strict=False):
+            column = margin.first.column
+            fields[column] = fields[column] + margin.exponents(of_margin)[margin.first.codes]
+        strengths = tuple(old + new for old, new in zip(joint.strengths, changes[len(self.margins) :], strict=True))
+        pool = {column: place[chosen] for column, place in joint.pool.items()}
+        return replace(joint, fields=fields, strengths=strengths, pool=pool)
+
+    def _change(self, rows: _Rows, before: Array) -> Array:
+        """Find the change of strengths that gives the weighted rows the means, by a penalized likelihood."""
+        variances = rows.variances()
+        penalty, trust = PENALTY / self.penalized * variances, TRUST / self.penalized
+        scale = 1 / np.sqrt(variances + trust)
+
+        def loss(scaled: Array) -> tuple[float, Array]:
+            change = scaled * scale
+            exponents = rows.exponents(change)
+            most = exponents.max()
+            weights = np.exp(exponents - most)
+            total, after = weights.sum(), before + change
+            value = most + np.log(total) - self.means @ change + penalty @ after**2 / 2 + trust * (change @ change) / 2
+            return float(value), (rows.means(weights / total) - self.means + penalty * after + trust * change) * scale
+
+        farthest = np.concatenate([np.full(term.size, term.farthest) for term in rows.terms]) / scale
+        bounds = list(zip(-farthest, farthest, strict=True))
+        start = np.zeros(len(before))
+        solution = scipy.optimize.minimize(
+            loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": self.steps, "maxcor": MEMORY}
+        )
+        return np.asarray(solution.x) * scale
+
+
+def _chosen(weights: Single, index: Integers | None, generator: np.random.Generator) -> Integers:
+    """Draw a level (n,) for each row, from what :meth:`Joint.weights` returns."""
+    edges = weights
+    for below, level in itertools.pairwise(edges):  # several times faster than cumsum along this axis
+        level += below
+    of_rows = edges if index is None else edges.take(index, axis=1)
+    points = generator.random(of_rows.shape[1], dtype=np.float32) * of_rows[-1]
+    return np.asarray((of_rows[:-1] <= points).sum(axis=0, dtype=np.min_scalar_type(len(edges))), dtype=np.int64)
+
+
+def shrunk(values: Array, errors: Array) -> tuple[Array, Array]:
+    """Shrink estimates towards 0 by their standard errors, under a prior that is a mixture of normals.
+
+    The weights of the mixture are estimated, with a prior that weighs as much as one estimate, so a few strong relations among
+    many weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
+
+    Returns:
+        Posterior means and standard deviations.
+    """
+    total = SPREADS[:, None] ** 2 + errors**2
+    log_density = -(np.log(total) + values**2 / total) / 2
+    density = np.exp(log_density - log_density.max(axis=0))
+    weight = np.full((len(SPREADS), 1), 1 / len(SPREADS))
+    for _ in range(SHRINKING):
+        posterior = weight * density / (weight * density).sum(axis=0)
+        weight = (posterior.sum(axis=1, keepdims=True) + 1 / len(SPREADS)) / (len(values) + 1)
+    kept = SPREADS[:, None] ** 2 / total
+    means = values * (posterior * kept).sum(axis=0)
+    squares = (posterior * (kept * errors**2 + (kept * values) ** 2)).sum(axis=0)
+    return np.asarray(means), np.sqrt(np.maximum(squares - means**2, 0.0))

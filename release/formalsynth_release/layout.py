@@ -1,0 +1,208 @@
+"""Columns of noisy tables and the variables of their pairs, from the public schema and the noisy parts."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth_release.crossing import Part
+from formalsynth_release.levels import MISSING, Levels, levels_of
+from formalsynth_release.margins import shares_of
+from formalsynth_release.schema import KIND, PublicSchema
+from formalsynth_release.variables import Variable, knots_of, recentred, scores_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Names = tuple[str, ...]
+"""Name of a column, or those of the two variables of a pair."""
+Pair = tuple[str, str]
+"""Names of the variables of a pair."""
+Stated = Mapping[str, tuple[int, ...]]
+"""Scores or knots of variables with an order, by name."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Released columns with their levels, and the pairs of their variables."""
+
+    schema: PublicSchema
+
+    @functools.cached_property
+    def columns(self) -> Mapping[str, Levels]:
+        """Levels of each released column."""
+        return {name: levels_of(column) for name, column in self.schema.released.items()}
+
+    @functools.cached_property
+    def widths(self) -> Mapping[str, int]:
+        """Number of levels of each column; missing values have one more if they are possible."""
+        return {name: len(levels) + self.schema.columns[name].may_be_missing for name, levels in self.columns.items()}
+
+    @functools.cached_property
+    def members(self) -> list[tuple[str, str, Integers, Array | None]]:
+        """Column, name, places and positions of each variable, as in :func:`_members`."""
+        return [
+            (column, *member)
+            for column, levels in self.columns.items()
+            for member in _members(column, levels, self.widths[column])
+        ]
+
+    @functools.cached_property
+    def pairs(self) -> list[Pair]:
+        """Declared pairs of variables, first those of kinds; none pairs a column with its own kind."""
+        declared = None if self.schema.pairs is None else {frozenset(pair) for pair in self.schema.pairs}
+        pairs = [
+            (first, second)
+            for first, second in itertools.combinations((name for _, name, *_ in self.members), 2)
+            if column_of(first) != column_of(second) and (declared is None or {first, second} in declared)
+        ]
+        return sorted(pairs, key=lambda pair: -sum(name.endswith(KIND) for name in pair))
+
+    def places(self, table: pd.DataFrame) -> dict[str, Integers]:
+        """Return the level (n,) of each value; missing values have one more at the end."""
+        places = {name: levels.of(table[name]) for name, levels in self.columns.items()}
+        return {name: np.where(place == MISSING, len(self.columns[name]), place) for name, place in places.items()}
+
+    def variable_places(self, table: pd.DataFrame) -> dict[str, tuple[Integers, bool]]:
+        """Return the levels (n,) of each variable, below 0 where it has none, and True if they have an order."""
+        places = self.places(table)
+        return {name: (variable.places[places[variable.column]], variable.ordered) for name, variable in self.variables().items()}
+
+    def variables(self, shares: Mapping[str, Array] | None = None, knots: int = 0) -> dict[str, Variable]:
+        """Return variables by name: each column, and the kind of its values if it has several kinds.
+
+        Args:
+            shares: shares (levels,) of each column; by default, all levels have the same.
+            knots: largest number of knots of a variable with an order; 0 if it has scores.
+        """
+        variables = {}
+        for column, name, places, positions in self.members:
+            of_column = np.full(len(places), 1 / len(places)) if shares is None else shares[column]
+            variable = Variable(name, column, places, None, of_column)
+            if positions is not None:
+                variable = replace(variable, scores=scores_of(positions, variable.own), knots=knots_of(variable.own, knots))
+            variables[name] = variable
+        return variables
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Values of noisy parts: the shares of levels, the number of rows, and the variables of pairs."""
+
+    layout: Layout
+    margins: Sequence[Part]
+    sums: Sequence[Part] = ()
+    """Noisy sums of the pairs."""
+
+    @classmethod
+    def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Reading:
+        """Read the parts of all columns, and after them those of the pairs."""
+        layout = Layout(schema)
+        return cls(layout, parts[: len(layout.columns)], parts[len(layout.columns) :])
+
+    @functools.cached_property
+    def number(self) -> float:
+        """Number of rows, which is estimated if it is confidential: the mean of the noisy totals, weighted by precision."""
+        schema = self.layout.schema
+        if schema.rows is not None and not schema.hides_rows:
+            return float(schema.rows)
+        totals = np.array([part.counts.sum() for part in self.margins])
+        precision = np.array([1 / (part.scale**2 * math.prod(part.shape)) for part in self.margins])
+        return float(max((totals * precision).sum() / precision.sum(), 1.0))
+
+    @functools.cached_property
+    def shares(self) -> dict[str, Array]:
+        """Shares (levels,) of each column; those of missing values at the end."""
+        named = zip(self.layout.columns.items(), self.margins, strict=True)
+        return {name: shares_of(levels, part.counts, part.scale, self.number) for (name, levels), part in named}
+
+    @functools.cached_property
+    def variables(self) -> dict[str, Variable]:
+        """Variables with the scores and knots that the margins state.
+
+        These are not computed again, since the last digits of another processor could change one.
+        """
+        stated = {part.columns[0]: part for part in self.margins}
+        return {name: _stated(variable, stated[variable.column]) for name, variable in self.computed(0).items()}
+
+    def computed(self, knots: int) -> dict[str, Variable]:
+        """Return variables with the scores or knots that follow from the shares, whatever the margins state."""
+        return self.layout.variables(self.shares, knots)
+
+    def stated(self, knots: int) -> dict[str, dict[str, dict[str, tuple[int, ...]]]]:
+        """Return the computed scores and knots of the variables with an order, by column."""
+        stated: dict[str, dict[str, dict[str, tuple[int, ...]]]] = {
+            name: {"scores": {}, "knots": {}} for name in self.layout.columns
+        }
+        for variable in self.computed(knots).values():
+            if variable.scored:
+                stated[variable.column]["scores"][variable.name] = listed(variable)
+            elif variable.knots:
+                stated[variable.column]["knots"][variable.name] = variable.knots
+        return stated
+
+    def of_pairs(self) -> Iterator[tuple[Variable, Variable, Part]]:
+        """Yield the variables of each pair, with the scores that its sums are made of, and its part."""
+        for (first, second), part in zip(self.layout.pairs, self.sums, strict=True):
+            yield _stated(self.variables[first], part), _stated(self.variables[second], part), part
+
+    def scored(self, pair: Pair, drawn: Mapping[Pair, Part]) -> tuple[Variable, Variable]:
+        """Return the variables of a pair, with the scores for its sums.
+
+        Args:
+            pair: names of the variables.
+            drawn: parts of pairs, at least of all pairs of kinds before this one.
+        """
+        first, second = pair
+        return self._centred(first, second, drawn), self._centred(second, first, drawn)
+
+    def _centred(self, name: str, other: str, drawn: Mapping[Pair, Part]) -> Variable:
+        """Return a variable whose scores have a mean of about 0 among rows in which another one has a place.
+
+        Otherwise, the error of the other one's mean would enter the sum: incomes of those who work are higher, and if the noisy
+        mean of their hours is too low, hours seem to be related to incomes. The mean comes from the noisy sums of the other one's
+        kind.
+        """
+        variable, amount, kind = self.variables[name], self.variables[other], self.variables.get(other + KIND)
+        part = drawn.get((name, other + KIND)) or drawn.get((other + KIND, name))
+        if variable.scores is None or variable.knots or kind is None or part is None:
+            return variable
+        there, sums, scores = amount.places >= 0, part.counts.ravel(), _stated(kind, part).scores
+        above = kind.places[there][0]
+        total = sums[above] if scores is None else sums[0] / (scores[above] - scores[1 - above])
+        rows = amount.share * variable.share * self.number
+        return replace(variable, scores=recentred(variable.scores, total / max(rows, 1.0)))
+
+
+def listed(variable: Variable) -> tuple[int, ...]:
+    """Return the scores of a variable; none for categories without an order."""
+    return () if variable.scores is None else tuple(variable.scores.tolist())
+
+
+def column_of(name: str) -> str:
+    """Return the column of a variable."""
+    return name.removesuffix(KIND)
+
+
+def _stated(variable: Variable, part: Part) -> Variable:
+    """Replace the scores or knots of a variable by those that a part states."""
+    if variable.name in part.knots:
+        return replace(variable, knots=part.knots[variable.name])
+    return replace(variable, scores=np.array(part.scores[variable.name])) if variable.name in part.scores else variable
+
+
+def _members(column: str, levels: Levels, width: int) -> Iterator[tuple[str, Integers, Array | None]]:
+    """Yield the variables of a column: name, places (levels,), and positions (places,) of the places if they have an order."""
+    places = np.where(np.arange(width) < len(levels), np.arange(width), MISSING)
+    yield column, np.maximum(places - levels.runs[-1].start, MISSING), levels.positions
+    kinds = levels.kinds(places)
+    number = int(kinds.max()) + 1
+    if number > 1:
+        yield column + KIND, kinds, np.arange(2.0) if number == 2 else None

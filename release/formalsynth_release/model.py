@@ -1,0 +1,109 @@
+"""Joint distribution of all columns, estimated from noisy parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.private import discrete_laplace_variance
+from formalsynth_release.crossing import Part
+from formalsynth_release.joint import Joint, Sum, Target, consistent, estimated, joint_of
+from formalsynth_release.layout import Names, Reading
+from formalsynth_release.levels import Levels
+from formalsynth_release.margins import inside_levels
+from formalsynth_release.schema import PublicSchema
+from formalsynth_release.variables import KNOTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Model:
+    """Joint distribution of the columns, estimated from noisy parts."""
+
+    columns: Mapping[str, Levels]
+    shares: Mapping[str, Array]
+    """Shares (levels,) of each column; those of missing values at the end."""
+    joint: Joint
+    number: float
+    """Number of rows in the file, which is estimated if it is confidential."""
+    targets: Mapping[Names, Target]
+    """Estimated means of the products of each pair."""
+    knots: int
+    """Largest number of knots of a variable; 0 if the sums are of scores."""
+
+    @classmethod
+    def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True, released: float | None = None) -> Model:
+        """Fit the model to noisy parts.
+
+        Args:
+            schema: declarations.
+            parts: noisy parts.
+            shrink: False if the sums are not shrunk towards independent columns, for simulations.
+            released: rows of the file that is released, for simulations; by default, those of the parts.
+        """
+        reading = Reading.of(schema, parts)
+        noisy = [
+            Sum(first, second, part.counts.ravel() / (reading.number * part.largest), _error(part) / reading.number)
+            for first, second, part in reading.of_pairs()
+        ]
+        targets = (estimated if shrink else consistent)(noisy)
+        joint = joint_of(reading.shares, targets, reading.number, released)
+        named: dict[Names, Target] = dict(zip(reading.layout.pairs, targets, strict=True))
+        knots = KNOTS if any(variable.knots for variable in reading.variables.values()) else 0
+        return cls(reading.layout.columns, reading.shares, joint, reading.number, named, knots)
+
+    def rows(self, number: int, generator: np.random.Generator, sample: bool = False) -> pd.DataFrame:
+        """Draw rows.
+
+        Args:
+            number: number of rows.
+            generator: source of randomness.
+            sample: True for independent rows, as in a file; otherwise, levels have the shares of the model.
+        """
+        import pandas as pd
+
+        places = self.joint.drawn(number, generator, sample)
+        return pd.DataFrame({name: self._values(name, place, generator) for name, place in places.items()})
+
+    def _values(self, name: str, places: Integers, generator: np.random.Generator) -> pd.Series:
+        """Return the values of a column, from its levels."""
+        import pandas as pd
+
+        levels = self.columns[name]
+        there = places < len(levels)
+        place = np.where(there, places, 0)
+        within = inside_levels(levels, self.shares[name], place, generator.random(len(place)))
+        return pd.Series(levels.values(place, within)).where(there)
+
+
+def level_error(parts: Sequence[Part]) -> float:
+    """Return the largest standard deviation of the noise in the number of rows of a level."""
+    return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts if len(part.columns) == 1)
+
+
+def pair_errors(schema: PublicSchema, parts: Sequence[Part], rows: float | None = None) -> dict[str, float]:
+    """Compute the standard error of the correlation of each pair that is due to the noise alone, from the noisy parts.
+
+    Args:
+        schema: declarations.
+        parts: noisy parts.
+        rows: number of rows; by default it is estimated.
+    """
+    reading = Reading.of(schema, parts)
+    number = reading.number if rows is None else rows
+    return {
+        f"{first.name} and {second.name}": _error(part) / number / (first.spread * second.spread)
+        for first, second, part in reading.of_pairs()
+    }
+
+
+def _error(part: Part) -> float:
+    """Return the standard deviation of the noise of a part, for products of at most 1."""
+    return math.sqrt(discrete_laplace_variance(part.scale)) / part.largest

@@ -1,0 +1,72 @@
+"""Values of columns on their declared scales, and made-up rows: all from declarations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth_release.rows import clipped
+from formalsynth_release.schema import Column, PublicSchema, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MADE_UP_ZEROS, MADE_UP_MISSING = 0.1, 0.05
+"""Shares of 0 and of missing values in made-up columns for which these are declared."""
+
+
+def to_unit(column: Column, values: Array) -> Array:
+    """Convert numbers between the declared bounds to positions from 0 (lower bound) to 1 (upper bound), on the declared scale."""
+    low, high = column.ends
+    if column.scale == "log":
+        return np.asarray(np.log(values / low) / np.log(high / low))
+    if column.unit is not None:
+        first, value, last = (np.arcsinh(np.asarray(end) / column.unit) for end in (low, values, high))
+        return np.asarray((value - first) / (last - first))
+    return (values - low) / (high - low)
+
+
+def from_unit(column: Column, shares: Array) -> Array:
+    """Invert :func:`to_unit`."""
+    low, high = column.ends
+    if column.unit is not None:
+        first, last = np.arcsinh(low / column.unit), np.arcsinh(high / column.unit)
+        return np.asarray(column.unit * np.sinh(first + (last - first) * shares))
+    return low * (high / low) ** shares if column.scale == "log" else low + (high - low) * shares
+
+
+def codes(column: Column, values: pd.Series) -> Integers:
+    """Return the index (n,) of the declared category of each value; -1 for one that is missing or not declared."""
+    import pandas as pd
+
+    return pd.Index(column.categories or []).get_indexer(pd.Index(values)).astype(np.int64)
+
+
+def no_rows(schema: PublicSchema) -> pd.DataFrame:
+    """Make a table of the released columns without rows, to compute everything that follows from declarations alone."""
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})
+
+
+def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
+    """Make up the declared number of rows from the schema: nothing in them comes from the file."""
+    import pandas as pd
+
+    n = schema.rows
+    columns = {}
+    for name, column in schema.released.items():
+        if column.type == "category":
+            columns[name] = generator.choice(np.array(column.categories, dtype=object), n)
+        else:
+            low, high = column.ends
+            share = generator.beta(2, 6, n) if name == schema.outcome else generator.random(n)
+            columns[name] = np.round(low + (high - low) * share, column.places)
+            if column.own_zero:
+                columns[name] = np.where(generator.random(n) < MADE_UP_ZEROS, 0.0, columns[name])
+            if column.may_be_missing:
+                columns[name] = np.where(generator.random(n) < MADE_UP_MISSING, np.nan, columns[name])
+    return clipped(schema, pd.DataFrame(columns))

@@ -1,0 +1,215 @@
+"""Several columns under one budget: noisy margins, noisy sums for pairs, and rows drawn from them.
+
+The confidential side counts the levels of each column and sums the products of scores for each declared pair, all with discrete
+Laplace noise. Scores are positions on the declared scale, relative to noisy margins and sums, so they depend on the rows only
+through these; they are part of the crossing. The public side draws rows from the distribution with these margins and sums that
+is otherwise as close to independent columns as possible.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Integers
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.text import DataError
+from formalsynth_release.crossing import Part, noise_reason
+from formalsynth_release.layout import Layout, Names, Pair, Reading, Stated, column_of, listed
+from formalsynth_release.noise import noisy_counts
+from formalsynth_release.schema import PublicSchema
+from formalsynth_release.variables import KNOTS, Variable, products
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Noise = Callable[[Names, Sequence[int], float, float], list[int]]
+"""Function that adds noise to the numbers of a column or pair, for an epsilon and a sensitivity."""
+OfPart = Callable[[Sequence[int], float, float], list[int]]
+"""Function that adds noise to the numbers of one part."""
+MOST_OF_PAIR, MOST_VALUES, PER_PART = 10_000, 40_000, 25
+"""Largest number of noisy numbers of a pair, largest number of values of a crossing, and values that describe a part of it."""
+MOST_NOISE, MOST_OF_HATS, ROWS_OF_HATS = 0.003, 3000, 50
+"""Largest noise of a share of rows times the number of knots (roughly the standard error of a correlation), largest number of
+noisy numbers of pairs with hats, and smallest number of rows for each: otherwise, scores are more precise."""
+
+
+def measured(
+    schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None, knots: int | None = None
+) -> tuple[Part, ...]:
+    """Count and sum the rows, with noise; afterwards, nothing else from them is used.
+
+    Args:
+        schema: declarations.
+        table: the confidential rows.
+        epsilon: epsilon of all parts together.
+        noise: function that adds the noise, by default that of a release; that of a simulation protects no one.
+        knots: largest number of knots of a variable with an order; by default, that of :func:`knots_for`.
+    """
+    layout = Layout(schema)
+    places, of_margins = layout.places(table), epsilons_of_margins(layout, epsilon)
+    margins = [
+        noisy_part(
+            schema, f"margin of {name}", [name], [width], np.bincount(places[name], minlength=width), 1, of_margins[name],
+            noise and functools.partial(noise, (name,)),
+        )
+        for name, width in layout.widths.items()
+    ]  # fmt: skip
+    pairs = layout.pairs
+    if not pairs:
+        return tuple(margins)
+    computed = Reading(layout, margins)
+    number = knots_for(schema, computed.number, epsilon) if knots is None else knots
+    stated = computed.stated(number)
+    read = Reading(layout, [part.model_copy(update=stated[part.columns[0]]) for part in margins])
+    of_pair = _epsilon_of_pair(layout, epsilon)
+    drawn = dict[Pair, Part]()
+    for pair in pairs:
+        members = read.scored(pair, drawn)
+        scores = {member.name: listed(member) for member in members if member is not read.variables[member.name]}
+        part = _pair(schema, members, places, of_pair, noise and functools.partial(noise, pair))
+        drawn[pair] = part.model_copy(update={"scores": scores})
+    return *read.margins, *drawn.values()
+
+
+def knots_for(schema: PublicSchema, rows: float, epsilon: float) -> int:
+    """Return the largest number of knots of variables with an order, or 0 if few rows or a small epsilon allow only scores.
+
+    Sums of hats keep the shape of a relation, and have more noise than sums of scores. The number depends on the declarations
+    and, if the number of rows is confidential, on its noisy estimate.
+
+    Args:
+        schema: declarations.
+        rows: number of rows.
+        epsilon: epsilon of all parts together.
+    """
+    layout = Layout(schema)
+    if not layout.pairs:
+        return 0
+    noise = math.sqrt(2) * SENSITIVITY[schema.neighbours] / _epsilon_of_pair(layout, epsilon) / rows
+    numbers = _numbers(layout, KNOTS)
+    needed = sum(numbers.values())
+    return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
+
+
+def epsilons_of_margins(layout: Layout, epsilon: float) -> dict[str, float]:
+    """Divide the epsilon of all margins by the weights of columns."""
+    share, weights = _share_of_margins(layout), {name: layout.schema.columns[name].weight for name in layout.columns}
+    return {name: epsilon * share * weight / sum(weights.values()) for name, weight in weights.items()}
+
+
+def _share_of_margins(layout: Layout) -> float:
+    return layout.schema.margins if layout.pairs else 1.0
+
+
+def _epsilon_of_pair(layout: Layout, epsilon: float) -> float:
+    return epsilon * (1 - _share_of_margins(layout)) / len(layout.pairs)
+
+
+def _numbers(layout: Layout, knots: int = 0) -> dict[Pair, int]:
+    """Count the noisy numbers of each pair."""
+    sizes = {name: variable.indicators.shape[1] for name, variable in layout.variables(knots=knots).items()}
+    return {pair: sizes[pair[0]] * sizes[pair[1]] for pair in layout.pairs}
+
+
+def _values(layout: Layout, numbers: Mapping[Pair, int]) -> int:
+    """Count the values of a crossing."""
+    return 2 * sum(layout.widths.values()) + sum(numbers.values()) + PER_PART * (len(layout.columns) + len(numbers))
+
+
+def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part], knots: int) -> str:
+    """Return the name of a part whose scores or knots do not follow from the noisy numbers before them; empty if there is none.
+
+    They may differ by 1 from those computed from these numbers and, for a pair, from the stated scores of its columns: the last
+    digits of another processor can cause that. The first and the last knot may not, and all knots increase.
+    """
+    read = Reading.of(schema, parts)
+    stated = read.stated(knots)
+    for part in read.margins:
+        computed = stated[part.columns[0]]
+        if _far(part.scores, computed["scores"]) or _far(part.knots, computed["knots"]):
+            return part.name
+        if any(_impossible(given, computed["knots"][name]) for name, given in part.knots.items()):
+            return part.name
+    drawn = dict(zip(read.layout.pairs, read.sums, strict=True))
+    for pair, part in drawn.items():
+        if _far(part.scores, {member.name: listed(member) for member in read.scored(pair, drawn)}):
+            return part.name
+    return ""
+
+
+def _impossible(given: Sequence[int], computed: Sequence[int]) -> bool:
+    """Return True if knots are not increasing from the first to the last place."""
+    return bool((np.diff(given) < 1).any()) or (given[0], given[-1]) != (computed[0], computed[-1])
+
+
+def _far(given: Stated, computed: Stated) -> bool:
+    return any(np.abs(np.subtract(numbers, computed[name])).max() > 1 for name, numbers in given.items())
+
+
+def check_numbers(schema: PublicSchema) -> None:
+    """Check that the declared columns and pairs do not need too many values in the crossing, and that each pair can be related.
+
+    Raises:
+        DataError: they do, or a pair cannot, with a line for each column or pair.
+    """
+    layout = Layout(schema)
+    with np.errstate(all="ignore"):
+        inexact = [name for name, levels in layout.columns.items() if not levels.exact]
+    if inexact:
+        why = (
+            "its bins are too narrow for numbers of this size: declare fewer bins or decimals, or distances from a common number"
+        )
+        raise DataError("\n".join(f"schema.yaml: columns: {name}: {why}" for name in inexact))
+    variables, numbers = layout.variables(), _numbers(layout)
+    constant = dict.fromkeys(name for pair in schema.pairs or [] for name in pair if len(variables[name].own) < 2)
+    wrong = [
+        f"schema.yaml: pairs: {name} has a single level or bin, so nothing is related to it: declare another scale, "
+        "other bounds or more bins, or leave its pairs out"
+        for name in constant
+    ]
+    wrong += [
+        f"schema.yaml: pairs: {first} with {second}: needs {needed} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
+        "categories, declare them as ordered if they are, or leave the pair out"
+        for (first, second), needed in numbers.items()
+        if needed > MOST_OF_PAIR
+    ]
+    if wrong:
+        raise DataError("\n".join(wrong))
+    if (values := _values(layout, numbers)) > MOST_VALUES:
+        raise DataError(
+            f"schema.yaml: columns and pairs: need {values} values in the crossing; allowed: at most {MOST_VALUES}: declare "
+            "fewer pairs, bins or categories"
+        )
+
+
+def _pair(
+    schema: PublicSchema, members: tuple[Variable, Variable], places: Mapping[str, Integers], epsilon: float, noise: OfPart | None
+) -> Part:
+    first, second = members
+    sums = products(first, second, places[first.column], places[second.column])
+    columns, largest = [column_of(first.name), column_of(second.name)], first.largest * second.largest
+    return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
+
+
+def noisy_part(
+    schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int,
+    epsilon: float, noise: OfPart | None = None,
+) -> Part:  # fmt: skip
+    """Add noise to numbers; each row changes them by at most ``largest`` in total."""
+    sensitivity = SENSITIVITY[schema.neighbours] * largest
+    noisy = (noise or noisy_counts)([int(number) for number in numbers], epsilon, sensitivity)
+    scale = sensitivity / epsilon
+    return Part(
+        name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, reason=noise_reason(sensitivity, scale, epsilon),
+        largest=largest, shape=tuple(shape), numbers=tuple(noisy),
+    )  # fmt: skip
+
+
+def no_noise(_names: Names, counts: Sequence[int], _epsilon: float, _sensitivity: float) -> list[int]:
+    """Return the counts as they are, for rows that are made up."""
+    return list(counts)

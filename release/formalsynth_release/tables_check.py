@@ -1,0 +1,91 @@
+"""Warnings about what noisy tables change in a file, for the command ``check``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.private import discrete_laplace_variance
+from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
+from formalsynth.settings.messages import ConfigError
+from formalsynth_release.analyses import check_analyses, estimates
+from formalsynth_release.layout import Layout
+from formalsynth_release.levels import levels_of
+from formalsynth_release.margins import inside_levels
+from formalsynth_release.schema import LARGEST_EPSILON, Analyses, Column, Declared, ReleaseDraft, Schema, read_draft
+from formalsynth_release.tables import epsilons_of_margins
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHIFTED = 1.0
+"""Standard errors by which drawing inside bins may change an estimate."""
+MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
+RARE = 2.0
+"""Standard deviations of the noise below which a category is rare."""
+NO_DRAFT = ReleaseDraft(None, Analyses(quantiles=[]))
+"""Draft that replaces an invalid one."""
+
+
+def warnings(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
+    """Warn about estimates that bins change, and about categories that noise can hide."""
+    try:
+        draft = read_draft(declared.folder)
+    except ConfigError:
+        draft = NO_DRAFT
+    yield from _binned(declared.schema, draft.analyses, table)
+    if draft.ceiling is not None and 0 < draft.ceiling <= LARGEST_EPSILON:
+        yield from _rare(declared.schema, draft.ceiling, table)
+
+
+def _binned(schema: Schema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
+    """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
+    numbers = {name: column for name, column in schema.released.items() if column.type != "category"}
+    try:
+        check_analyses(schema.public, analyses)
+    except DataError:
+        analyses = NO_DRAFT.analyses
+    analyses = analyses.model_copy(update={"means": list(numbers)})
+    drawn = table.assign(**{name: drawn_again(column, table[name]) for name, column in numbers.items()})
+    after = estimates(schema, analyses, drawn)
+    for name, (value, error) in estimates(schema, analyses, table).items():
+        shift = after[name][0] - value
+        if abs(shift) > SHIFTED * error:
+            change, spread = (float(f"{number:.2g}") for number in (shift, error))
+            yield (
+                f"{name}: noisy tables draw values anywhere in their bins, which would change it by {change:+g} "
+                f"(standard error: {spread:g}). {MORE_BINS}"
+            )
+
+
+def drawn_again(column: Column, values: pd.Series) -> pd.Series:
+    """Draw numbers again in their bins, whose counts stay the same; each part of a bin gets its share of the values."""
+    levels = levels_of(column)
+    places = levels.of(values)
+    there = np.flatnonzero(places >= 0)
+    order = there[np.lexsort((np.random.default_rng(0).random(len(there)), places[there]))]
+    place, counts = places[order], np.bincount(places[there], minlength=len(levels))
+    within = (np.arange(len(order)) - (np.cumsum(counts) - counts)[place] + 0.5) / counts[place]
+    drawn = np.full(len(values), np.nan)
+    drawn[order] = levels.values(place, inside_levels(levels, counts / max(counts.sum(), 1), place, within))
+    return values.astype(float).where(places < 0, drawn)
+
+
+def _rare(schema: Schema, ceiling: float, table: pd.DataFrame) -> Iterator[str]:
+    """Warn about columns with categories that have fewer rows than twice the standard deviation of their noise."""
+    for name, epsilon in epsilons_of_margins(Layout(schema), ceiling).items():
+        if schema.columns[name].type != "category":
+            continue
+        noise = math.sqrt(discrete_laplace_variance(SENSITIVITY[schema.neighbours] / epsilon))
+        counts = table[name].value_counts()
+        if few := int(((counts > 0) & (counts < RARE * noise)).sum()):
+            categories = counted(few, "category", "categories")
+            yield (
+                f"{name}: {categories} can vanish from a release by noisy tables, or double: fewer rows than twice the noise, "
+                f"whose standard deviation is {noise:.0f} rows. A larger weight of the column makes it smaller."
+            )

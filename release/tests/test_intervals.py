@@ -1,0 +1,107 @@
+"""Intervals of noisy tables of all columns: errors of a file with fewer simulated rows, and analyses without an interval."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from formalsynth_release import intervals
+from formalsynth_release.intervals import Analysed, Way, analysed
+from formalsynth_release.levels import levels_of
+from formalsynth_release.model import Model
+from formalsynth_release.schema import Analyses, Column, Schema
+from formalsynth_release.tables import measured
+
+COLUMNS = {
+    "score": {"type": "whole", "lower": 0, "upper": 100, "bins": 10},
+    "absent": {"type": "whole", "lower": 0, "upper": 20, "bins": 21, "release": "synthesized"},
+    "school": {"type": "category", "categories": ["a", "b", "c"], "release": "synthesized"},
+}
+
+
+def a_schema(rows, **score):
+    columns = COLUMNS | {"score": COLUMNS["score"] | score}
+    return Schema.model_validate({
+        "file": "school.csv", "rows": rows, "protected": "pupil", "rows_each": 1, "neighbours": "replace",
+        "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "score", "columns": columns,
+    }).public  # fmt: skip
+
+
+def pupils(rows, slope, seed=1):
+    """Scores that fall with the number of absences."""
+    generator = np.random.default_rng(seed)
+    absent = generator.binomial(20, generator.beta(2, 4, rows))
+    score = np.clip(np.rint(80 + slope * (absent - 7) + 6 * generator.standard_normal(rows)), 0, 100)
+    return pd.DataFrame({"score": score, "absent": absent.astype(float), "school": generator.choice(["a", "b", "c"], rows)})
+
+
+def reasons(rows, analyses, epsilon=20.0, **score):
+    """Reasons for no interval, by analysis; empty for those with one."""
+    schema, generator = a_schema(len(rows), **score), np.random.default_rng(1)
+    model = Model.of(schema, measured(schema, rows, epsilon))
+    way = Way(schema, Analyses.model_validate(analyses | {"replicates": 20}), epsilon, len(rows), len(rows), model.knots)
+    return {name: of.reason for name, of in analysed(way, model, [model.rows(len(rows), generator)], generator).items()}
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_limits_inside_a_bin_have_no_interval():
+    """Bins of the score are about ten wide: 0 to 9, 10 to 19, and so on."""
+    shares = [{"column": "score", key: value} for key, value in (("below", 65), ("above", 64), ("value", 70), ("above", 59))]
+    shares += [{"column": "absent", "above": 8}, {"column": "absent", "value": 3}, {"column": "school", "value": "a"}]
+    by_name = reasons(pupils(600, -1), {"shares": shares, "quantiles": [0.5]})
+    inside = "its limit is inside a bin"
+    assert [by_name[f"share of score {which}"] for which in ("below 65", "above 64", "equal to 70")] == [inside] * 3
+    assert [by_name[f"share of {of}"] for of in ("absent above 8", "absent equal to 3", "school equal to a")] == [""] * 3
+    assert by_name["0.5 quantile of score"] == "it is inside a bin"
+    assert by_name["mean of score"] == ""
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_limits_between_single_values_have_an_interval():
+    declared = {"shares": [{"column": "score", "below": 65}, {"column": "score", "value": 80}], "quantiles": [0.5]}
+    assert set(reasons(pupils(600, -1), declared, bins=101).values()) == {""}
+
+
+@pytest.mark.parametrize(("lower", "number", "parted"), [
+    (0, 0.0, True), (0, 10.0, True), (0, 11.0, False), (0, 9.5, True), (0, 9.0, False), (0, 101.0, True), (-50, 0.0, False),
+])  # fmt: skip
+def test_bins_are_parted_at_their_edges_only(lower, number, parted):
+    levels = levels_of(Column.model_validate({"type": "whole", "lower": lower, "upper": 100, "bins": 10}))
+    assert levels.parted_at(number) is parted
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_slopes_of_a_strong_relation_that_is_one_correlation_have_no_interval():
+    """The relation with absences has a correlation of -0.87 or -0.35; that with schools is not strong."""
+    both = {"regressions": [{"predictors": ["absent"]}, {"predictors": ["school"]}]}
+    strong, weak = (reasons(pupils(2000, slope), both) for slope in (-3, -0.6))
+    assert strong["score on absent: absent"] == "the relation of score and absent is too strong for one correlation"
+    assert (strong["score on school: school b"], weak["score on absent: absent"]) == ("", "")
+
+
+class Drawn:
+    """Model whose rows are only counted."""
+
+    targets = None
+
+    def rows(self, number, generator, sample=False):
+        return pd.DataFrame({"score": np.zeros(number)})
+
+
+@pytest.mark.parametrize("largest", [2000, 10_000, 50_000])
+def test_errors_are_those_of_the_file_however_many_rows_are_simulated(largest, monkeypatch):
+    """The error of a mean of 10,000 values of variance 1 is 0.01; five standard errors of 4,000 replicates are 6 %."""
+    monkeypatch.setattr(intervals, "measured", lambda *_: ())
+    monkeypatch.setattr(intervals.Model, "of", classmethod(lambda *_: Drawn()))
+    generator = np.random.default_rng(1)
+    monkeypatch.setattr(
+        intervals, "values", lambda schema, analyses, rows: np.array([generator.standard_normal() / math.sqrt(len(rows))])
+    )
+    way = Way(a_schema(10_000), Analyses.model_validate({}), 1.0, 10_000, 10_000, 0, largest)
+    _, error = way.errors(Drawn(), 4000, generator)
+    assert error == pytest.approx([0.01], rel=0.06)
+
+
+def test_an_analysis_with_a_reason_has_no_interval():
+    assert Analysed(1.0, 0.0, 0.1, 2.0, reason="it is inside a bin").interval is None

@@ -1,0 +1,209 @@
+"""Declarations: rules between keys, and open keys by name."""
+
+import pytest
+import yaml
+from pydantic import ValidationError
+from small_release import COLUMNS, a_config, a_schema
+
+from formalsynth.settings.messages import ConfigError, validated
+from formalsynth.settings.yaml_file import load_yaml
+from formalsynth_release.schema import DECLARE, Column, Schema, declarations, read_draft, undeclared
+
+
+@pytest.fixture
+def release(tmp_path):
+    """Write release.yaml and return the folder."""
+
+    def release(**values):
+        (tmp_path / "release.yaml").write_text(yaml.safe_dump(values))
+        return tmp_path
+
+    return release
+
+
+def test_open_keys_are_listed_by_their_path():
+    tree = {"a": DECLARE, "b": {"c": [1, DECLARE]}, "d": "declared"}
+    assert list(undeclared(tree)) == ["a", "b.c.1"]
+
+
+@pytest.mark.parametrize("name", ["true", "1", "2020-01-01", "1.0"])
+def test_a_name_that_yaml_reads_as_another_value_needs_quotes(tmp_path, name):
+    path = tmp_path / "schema.yaml"
+    path.write_text(yaml.safe_dump(a_schema().model_dump(mode="json")).replace("- North", f"- {name}"))
+    with pytest.raises(ConfigError, match="should be a valid string, in quotes: without them YAML reads it as another value"):
+        validated(Schema, load_yaml(path), path)
+
+
+@pytest.mark.parametrize("settings", [{"ceiling": 1e-300}, {"ceiling": 0}])
+def test_an_epsilon_of_next_to_nothing_is_refused(settings):
+    with pytest.raises(ValidationError, match=r"greater than or equal to 0\.0001"):
+        a_config(**settings)
+
+
+def test_open_keys_of_suppressed_columns_do_not_matter(tmp_path):
+    path = tmp_path / "schema.yaml"
+    column = {"type": "number", "lower": DECLARE, "upper": DECLARE}
+    path.write_text(yaml.safe_dump({"columns": {"id": column | {"release": "suppressed"}}}))
+    assert declarations(path) == {"columns": {"id": {"type": "number", "release": "suppressed"}}}
+    path.write_text(yaml.safe_dump({"columns": {"id": column | {"release": "synthesized"}}}))
+    with pytest.raises(ConfigError, match=r"columns\.id\.lower: is not filled in yet"):
+        declarations(path)
+
+
+@pytest.mark.parametrize("column", [
+    {"type": "number", "lower": 1}, {"type": "number", "lower": 2, "upper": 1}, {"type": "category"},
+    {"type": "category", "categories": ["A"]}, {"type": "category", "categories": ["A", "A"]},
+    {"type": "whole", "lower": 0, "upper": 9, "categories": ["A", "B"]},
+    {"type": "number", "lower": 0, "upper": 1, "scale": "log"},
+    {"type": "number", "lower": 0, "upper": 1, "bins": 1001}, {"type": "number", "lower": 0, "upper": 1, "bins": 0},
+])  # fmt: skip
+def test_columns_that_contradict_their_type_are_refused(column):
+    with pytest.raises(ValidationError):
+        Column.model_validate(column)
+
+
+def test_whole_numbers_have_no_decimal_places():
+    assert Column(type="number", lower=0, upper=1, decimals=3).places == 3
+    assert Column(type="whole", lower=0, upper=1).places == 0
+    with pytest.raises(ValueError, match="decimals are for columns of type number only"):
+        Column(type="whole", lower=0, upper=1, decimals=3)
+
+
+@pytest.mark.parametrize("changes", [
+    {"outcome": "wage"}, {"outcome": "region"}, {"rows_each": 2}, {"rows": 1},
+    {"columns": {**COLUMNS, "age": {"type": "whole", "lower": 18, "upper": 80}}},
+    {"columns": {**COLUMNS, "income": COLUMNS["income"] | {"release": "synthesized"}}},
+    {"columns": {**COLUMNS, "age": COLUMNS["age"] | {"release": "as_is"}}},
+])  # fmt: skip
+def test_schemas_without_a_meaning_are_refused(changes):
+    with pytest.raises(ValidationError):
+        a_schema(**changes)
+
+
+@pytest.mark.parametrize(("changes", "part"), [
+    ({"outcome": "age"}, "columns.age.release cannot be given, since outcome is age"),
+    ({"columns": {**COLUMNS, "age": {"type": "whole", "lower": 18, "upper": 80}}}, "columns.age.release has to be given"),
+    ({"protected": "income"}, "protected has to be the unit that a row describes, such as person, not the outcome income"),
+    ({"columns": {**COLUMNS, "income": COLUMNS["income"] | {"scale": "signed_log", "unit": 1e8}}}, "otherwise use scale: linear"),
+])  # fmt: skip
+def test_declarations_that_are_mistaken_for_others_are_named(changes, part):
+    with pytest.raises(ValidationError, match=part):
+        a_schema(**changes)
+
+
+def test_a_release_has_its_columns_in_the_order_of_the_file():
+    schema = a_schema()
+    assert list(schema.released) == ["income", "age", "region", "sector"]
+    assert list(schema.predictors) == ["age", "region", "sector"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"ceiling": 0}, {"ceiling": float("inf")}, {"budget": -1}, {"sets": 0}, {"sets": 101}, {"title": ""}),
+        *({"ceiling": 1.0000049}, {"ceiling": 1234.564, "budget": 2000}, {"budget": 20.00001}),
+    ],
+)
+def test_releases_without_a_finite_claim_are_refused(changes):
+    with pytest.raises(ValidationError):
+        a_config(**changes)
+
+
+@pytest.mark.parametrize("changes", [
+    {"upper": 90.5}, {"lower": 17.5}, {"type": "number", "decimals": 2, "lower": 0.001},
+    {"type": "number", "upper": 99.25, "decimals": 1},
+])  # fmt: skip
+def test_bounds_that_a_released_value_cannot_have_are_refused(changes):
+    with pytest.raises(ValidationError, match=r"lower and upper have to be .*, as released values are"):
+        a_schema(columns={**COLUMNS, "age": COLUMNS["age"] | changes})
+    a_schema(columns={**COLUMNS, "age": COLUMNS["age"] | changes | {"release": "suppressed"}})
+
+
+@pytest.mark.parametrize("name", ["age\n# Approved", "age\u2028x", "age\x1b[2J", "a\x00ge"])
+@pytest.mark.parametrize("place", ["column", "category", "share", "predictor"])
+def test_names_that_end_a_line_are_refused(name, place):
+    region, analyses = COLUMNS["region"], {}
+    if place == "column":
+        columns = {**COLUMNS, name: COLUMNS["age"]}
+    else:
+        columns = {**COLUMNS, "region": region | {"categories": [*region["categories"], name]}}
+        share, regression = {"column": "region", "value": name}, {"predictors": [name]}
+        analyses = {"share": {"shares": [share]}, "predictor": {"regressions": [regression]}}
+    with pytest.raises(ValidationError, match="no line break and no other control character"):
+        a_config(analyses=analyses[place]) if place in analyses else a_schema(columns=columns)
+
+
+def test_a_code_of_missing_values_that_can_be_a_value_is_declared_by_column():
+    with pytest.raises(
+        ValidationError, match=r"missing_values has '30' for all columns, and it is between the bounds of columns\.age"
+    ):
+        a_schema(missing_values=["", "30"])
+    with pytest.raises(ValidationError, match="missing_values has years; allowed: person, income"):
+        a_schema(missing_values={"years": ["30"]})
+    schema = a_schema(missing_values={"age": ["", "30"]})
+    assert (schema.missing_in("age"), schema.missing_in("income")) == (["", "30"], [""])
+    assert a_schema(missing_values=["", "-7"]).missing_in("age") == ["", "-7"]
+
+
+@pytest.mark.parametrize("category", ["", "n/a"])
+def test_a_category_that_is_a_missing_value_is_refused(category):
+    region = COLUMNS["region"] | {"categories": ["North", category]}
+    with pytest.raises(ValidationError, match=r"columns\.region\.categories has .*, which is a missing value"):
+        a_schema(columns={**COLUMNS, "region": region}, missing_values=["n/a"])
+
+
+@pytest.mark.parametrize(("share", "name"), [
+    ({"value": 0}, "share of income equal to 0"), ({"above": 30000}, "share of income above 30000"),
+    ({"below": 0}, "share of income below 0"), ({"missing": True}, "share of income missing"),
+])  # fmt: skip
+def test_a_share_has_one_condition(share, name):
+    (declared,) = a_config(analyses={"shares": [{"column": "income"} | share]}).analyses.shares
+    assert declared.name == name
+    with pytest.raises(ValidationError, match="a share needs exactly one of value, above, below and missing: true"):
+        a_config(analyses={"shares": [{"column": "income", "value": 1, "below": 5} | share]})
+
+
+def test_texts_of_a_release_are_on_one_line():
+    assert a_config(title="Incomes\n\n# of  persons").title == "Incomes # of persons"
+
+
+def test_a_draft_takes_defaults_for_open_keys(release):
+    draft = read_draft(release(ceiling=DECLARE, analyses=DECLARE))
+    assert draft.ceiling is None
+    assert draft.analyses.quantiles == [0.15, 0.5, 0.9]
+
+
+def test_a_draft_takes_what_is_declared(release):
+    draft = read_draft(release(ceiling=2, analyses={"quantiles": [0.25]}))
+    assert draft.ceiling == 2.0
+    assert draft.analyses.quantiles == [0.25]
+
+
+def test_a_category_may_have_a_space_that_does_not_break():
+    assert Column(type="category", categories=["1\u00a0000", "more"], release="synthesized").categories == ["1\u00a0000", "more"]
+
+
+def test_a_text_of_spaces_is_no_text():
+    with pytest.raises(ValidationError, match="should have at least 1 character"):
+        a_config(title=" ")
+    with pytest.raises(ValidationError, match="should have at least 1 character"):
+        a_schema(protected="\t ")
+
+
+def test_an_epsilon_for_which_there_is_no_noise_is_refused():
+    with pytest.raises(ValidationError, match="less than or equal to 10000"):
+        a_config(ceiling=1e300, budget=1e300)
+
+
+def test_letters_of_all_languages_are_names():
+    assert "می\u200cخواهم" in Column(type="category", categories=["می\u200cخواهم", "b"], release="synthesized").categories
+
+
+@pytest.mark.parametrize(
+    "changes", [{"lower": -1e308, "upper": 1.7e308}, {"lower": 1e-300, "scale": "log", "release": "suppressed"}, {"unit": 5e-324}]
+)
+def test_bounds_without_a_finite_scale_are_refused(changes):
+    """Their difference or ratio is infinite, so that no bin has an edge."""
+    column = COLUMNS["income"] | ({"scale": "signed_log"} if "unit" in changes else {}) | changes
+    with pytest.raises(ValidationError, match=r"1e[-+]?100|greater than or equal"):
+        a_schema(columns={**COLUMNS, "income": column})

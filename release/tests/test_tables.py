@@ -1,0 +1,776 @@
+"""Several columns under one budget: what it costs, what is counted, and what synthetic rows keep."""
+
+import dataclasses
+import functools
+import itertools
+import math
+import re
+import runpy
+from types import SimpleNamespace
+
+import households
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from formalsynth.core.text import DataError
+from formalsynth_release import joint, layout, tables_compare, tables_plan
+from formalsynth_release.analyses import check_analyses, estimates
+from formalsynth_release.budget import read_comparisons, read_ledger
+from formalsynth_release.command import main
+from formalsynth_release.crossing import Part, read_crossing
+from formalsynth_release.intervals import Analysed, Way, simulated_noise, values
+from formalsynth_release.levels import MISSING, levels_of
+from formalsynth_release.margins import inside, shares_of, smoothed
+from formalsynth_release.model import Model, level_error, pair_errors
+from formalsynth_release.public import fill
+from formalsynth_release.schema import Analyses, Column, Schema
+from formalsynth_release.tables import check_numbers, knots_for, measured, no_noise, part_with_wrong_scores
+from formalsynth_release.tables_check import drawn_again
+from formalsynth_release.tables_compare import Tried, verdicts
+from formalsynth_release.texts import ReleaseFacts, texts_of
+from formalsynth_release.variables import STEPS, recentred
+
+DECLARED = {
+    "file": "households.csv", "rows": 4000, "protected": "household", "rows_each": 1, "neighbours": "replace",
+    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income", "columns": households.COLUMNS,
+}  # fmt: skip
+
+
+def a_schema(**changes):
+    return Schema.model_validate(DECLARED | changes)
+
+
+def typed(text):
+    """Rows of households with their types."""
+    numbers = [name for name, column in households.COLUMNS.items() if column["type"] != "category" and name != "id"]
+    return text.drop(columns="id").assign(**{name: pd.to_numeric(text[name].replace("", np.nan)) for name in numbers})
+
+
+SMALL = {
+    "kind": {"type": "category", "categories": ["a", "b", "c"], "release": "synthesized"},
+    "group": {"type": "category", "categories": ["x", "y", "z"], "release": "synthesized"},
+    "size": {"type": "whole", "lower": 0, "upper": 3, "bins": 4, "own_zero": True, "may_be_missing": True},
+    "age": {"type": "number", "lower": 0, "upper": 10, "bins": 3, "release": "synthesized"},
+}
+VALUES = [["a", "b", "c"], ["x", "y", "z"], [math.nan, 0.0, 1.0, 3.0], [0.0, 5.0, 10.0, 1e9]]
+ROWS = list(itertools.product(*VALUES))
+
+
+def small(neighbours):
+    return a_schema(columns=SMALL, outcome="size", rows=4, neighbours=neighbours)
+
+
+def exact(schema, rows, monkeypatch, shares, mean, knots=0):
+    """Numbers of all parts without noise, each divided by its scale; scores are those that noisy shares and a noisy mean give."""
+    frame = pd.DataFrame(rows, columns=list(schema.columns))
+    with monkeypatch.context() as patch:
+        patch.setattr(layout.Reading, "shares", shares)
+        patch.setattr(layout, "recentred", lambda scores, _: recentred(scores, mean))
+        parts = measured(schema, frame, 1.5, no_noise, knots)
+        return np.concatenate([np.array(part.numbers) / part.scale for part in parts])
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+def test_the_composed_ratio_of_neighbours_never_exceeds_epsilon(neighbours, monkeypatch):
+    """Discrete Laplace noise reaches every whole number: the largest log ratio of outputs is the L1 distance over the scales.
+
+    The scores depend on noisy margins and sums, which are part of the output: for each of their values the ratio is bounded.
+    """
+    schema, generator, largest = small(neighbours), np.random.default_rng(1), 0.0
+    for _ in range(6):
+        levels = {"kind": 3, "group": 3, "size": 5, "age": 3}  # size: 0, 1, 2, 3, missing
+        shares = {name: generator.dirichlet(np.ones(number)) for name, number in levels.items()}
+        base, mean = [ROWS[k] for k in generator.choice(len(ROWS), 3)], generator.uniform(-20, 20)
+        of_base = exact(schema, base, monkeypatch, shares, mean)
+        for row in ROWS:
+            neighbour = [*base[1:], row] if neighbours == "replace" else [*base, row]
+            largest = max(largest, np.abs(exact(schema, neighbour, monkeypatch, shares, mean) - of_base).sum())
+    assert largest <= 1.5 + 1e-9
+    assert largest > 1.2  # the bound is nearly reached
+
+
+@pytest.mark.parametrize(("neighbours", "sensitivity"), [("replace", 2.0), ("add_remove", 1.0)])
+def test_the_ratio_of_neighbours_never_exceeds_epsilon_with_hats(neighbours, sensitivity, monkeypatch):
+    """Two columns with eleven levels, four hats and missing or no amounts, and one with three categories.
+
+    Removing a row, or adding one, is half of replacing it, so all pairs of rows follow from single rows.
+    """
+    whole = {"type": "whole", "lower": 0, "upper": 10, "bins": 11}
+    columns = {
+        "kind": SMALL["kind"],
+        "age": whole | {"release": "synthesized"},
+        "size": whole | {"own_zero": True, "may_be_missing": True},
+    }
+    schema = a_schema(columns=columns, outcome="size", rows=2, neighbours=neighbours)
+    generator, amounts = np.random.default_rng(2), [*np.arange(11.0), math.nan]
+    for _ in range(3):
+        shares = {name: generator.dirichlet(np.ones(number)) for name, number in {"kind": 3, "age": 11, "size": 12}.items()}
+        numbers = [
+            exact(schema, [(kind, age, size)], monkeypatch, shares, 0.0, 4)
+            for kind, age, size in itertools.product("abc", np.arange(11.0), amounts)
+        ]
+        assert sensitivity * np.abs(numbers).sum(axis=1).max() == pytest.approx(1.5, abs=1e-9)
+        distances = np.abs(np.array(numbers)[:, None] - np.array(numbers)[None, ::7]).sum(axis=2)
+        assert distances.max() <= 2 / sensitivity * 1.5 + 1e-9
+
+
+@pytest.mark.parametrize(("neighbours", "sensitivity"), [("replace", 2), ("add_remove", 1)])
+def test_each_part_has_the_noise_that_its_epsilon_asks_for(neighbours, sensitivity):
+    rows = pd.DataFrame(ROWS[:40], columns=list(SMALL))
+    parts = measured(small(neighbours), rows, 1.5)
+    assert math.fsum(part.epsilon for part in parts) == pytest.approx(1.5, abs=1e-12)
+    assert {part.largest for part in parts} == {1, STEPS, STEPS**2}
+    for part in parts:
+        assert part.scale == pytest.approx(sensitivity * part.largest / part.epsilon)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(-1e12, 1e12) | st.just(math.nan) | st.sampled_from([0.0, -0.0, 1e-300]), min_size=1, max_size=30))
+def test_every_number_has_a_level_and_comes_back_inside_it(values):
+    column = Column.model_validate({"type": "number", "lower": -50, "upper": 500, "decimals": 2, "scale": "signed_log", "unit": 1,
+                                    "bins": 9, "own_zero": True, "may_be_missing": True})  # fmt: skip
+    levels = levels_of(column)
+    places = levels.of(pd.Series(values, dtype=float))
+    there = ~np.isnan(values)
+    assert ((places == MISSING) == ~there).all()
+    again = levels.of(pd.Series(levels.values(places[there], np.full(there.sum(), 0.5))))
+    assert (again == places[there]).all()
+    assert (np.sign(np.array(values)[there]) == np.sign(places[there] - levels.below)).all()
+
+
+@pytest.mark.parametrize("column", [
+    {"type": "whole", "lower": 1, "upper": 7, "bins": 7},
+    {"type": "whole", "lower": 18, "upper": 95, "bins": 16},
+    {"type": "whole", "lower": 0, "upper": 80, "bins": 16, "own_zero": True},
+    {"type": "whole", "lower": -9, "upper": 5, "bins": 40, "own_zero": True},
+    {"type": "number", "lower": 1, "upper": 100, "scale": "log", "bins": 4, "decimals": 3},
+    {"type": "whole", "lower": 1, "upper": 1000, "scale": "log", "bins": 30},
+    {"type": "whole", "lower": -50_000, "upper": 500_000, "scale": "signed_log", "unit": 10, "bins": 300, "own_zero": True},
+    {"type": "number", "lower": -1e9, "upper": 1e9, "bins": 1000, "decimals": 10},
+    {"type": "category", "categories": ["x", "y"]},
+])  # fmt: skip
+def test_values_stay_in_their_levels(column):
+    levels = levels_of(Column.model_validate(column))
+    places = np.arange(len(levels))
+    for share in (0.0, 1e-4, 0.4, 0.5, 1 - 1e-12):
+        assert (levels.of(pd.Series(levels.values(places, np.full(len(levels), share)))) == places).all()
+
+
+def test_ages_in_bins_of_four_or_five_years_keep_the_shares_of_their_bins():
+    """Drawn between the ends of bins and then rounded, ages of a bin of four years would be a sixth too rare."""
+    levels = levels_of(Column.model_validate({"type": "whole", "lower": 18, "upper": 95, "bins": 16}))
+    ages = np.arange(18, 96)
+    years = np.bincount(levels.of(pd.Series(ages)))
+    assert set(years) == {4, 5}
+    shares = shares_of(levels, 100.0 * years, 0.1, 7800.0)
+    assert shares == pytest.approx(years / 78, rel=1e-3)
+    within = (np.arange(1000) + 0.5) / 1000
+    drawn = np.concatenate([levels.values(np.full(years[k] * 1000, k), np.repeat(within, years[k])) for k in range(16)])
+    assert np.bincount(drawn.astype(int), minlength=96)[18:] == pytest.approx(1000, rel=0.02)
+
+
+def test_smoothing_is_as_strong_as_the_noise_asks_for():
+    generator, bins = np.random.default_rng(3), np.linspace(-3, 3, 30)
+    true = 400 * np.exp(-(bins**2) / 2)
+    noisy = true + generator.laplace(0, 30, 30)
+    assert np.abs(smoothed(noisy, 1800.0, np.ones(30)) - true).mean() < 0.6 * np.abs(np.maximum(noisy, 0) - true).mean()
+    sharp = np.where(np.arange(30) == 12, 5000.0, 100.0)
+    assert smoothed(sharp, 0.5, np.ones(30))[12] > 4000
+
+
+def test_noise_does_not_lengthen_the_tail_of_incomes():
+    """The 99 % quantile is 5 % off on average; with a penalty on second differences, which goes on straight, it is 14 %."""
+    generator, errors = np.random.default_rng(4), []
+    levels = levels_of(Column.model_validate(households.COLUMNS["income"]))
+    run = levels.runs[-1]
+    for seed in range(30):
+        incomes = typed(households.households(seed=seed))["income"].dropna()
+        incomes = incomes[incomes > 0]
+        noisy = np.bincount(levels.of(incomes) - run.start, minlength=run.stop - run.start) + generator.laplace(0, 8.3, 18)
+        shares = smoothed(noisy, 2 * 8.3**2, levels.widths[run] / levels.widths[run].mean())
+        above = np.cumsum(shares[::-1])[::-1] / shares.sum() - 0.01
+        place = int(np.argmax(above < 0)) - 1  # the bin of the quantile, and the way through it
+        share = above[[place]] * shares.sum() / shares[place]
+        through = inside(shares / shares.sum(), levels.widths[run], np.array([place]), share)
+        value = levels.values(np.array([place + run.start]), through)
+        errors.append(abs(value[0] / np.quantile(incomes, 0.99) - 1))
+    assert np.mean(errors) < 0.1
+
+
+def test_values_fall_inside_the_bins_of_a_tail():
+    """The mean of an exponential distribution is that of its bins only if values inside a bin are not uniform."""
+    ends = np.arange(13) / 2
+    shares = -np.diff(np.exp(-ends))
+    shares /= shares.sum()
+    uniform = (np.arange(1000) + 0.5) / 1000
+    means = [(k + inside(shares, np.full(12, 0.5), np.full(1000, k), uniform).mean()) / 2 for k in range(12)]
+    assert shares @ means == pytest.approx(1 - 6 * np.exp(-6) / (1 - np.exp(-6)), abs=0.003)
+    assert shares @ (ends[:-1] + 0.25) > 1.005
+    assert inside(np.full(4, 0.25), np.ones(4), np.array([0, 3]), np.array([0.3, 0.6])) == pytest.approx([0.3, 0.6])
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Model of the households at an epsilon so large that noise plays no part, with their rows."""
+    rows = typed(households.households(8000))
+    return Model.of(a_schema(rows=8000).public, measured(a_schema(rows=8000), rows, 2000.0)), rows
+
+
+def test_shares_tails_and_ranks_are_kept_without_noise(model):
+    fitted, rows = model
+    drawn_rows = fitted.rows(8000, np.random.default_rng(1))
+    ours, theirs = drawn_rows["income"], rows["income"]
+    assert ours.isna().mean() == pytest.approx(theirs.isna().mean(), abs=0.015)
+    assert (ours == 0).mean() == pytest.approx((theirs == 0).mean(), abs=0.02)
+    assert (ours < 0).mean() == pytest.approx((theirs < 0).mean(), abs=0.02)
+    assert ours.quantile(0.9) == pytest.approx(theirs.quantile(0.9), rel=0.06)
+    assert (drawn_rows["region"] == "Islands").mean() == pytest.approx(0.01, abs=0.006)
+    codes = {name: k for names in (households.EDUCATION, ["female", "male"]) for k, name in enumerate(names)}
+    ranks = [frame.drop(columns="region").replace(codes).astype(float).corr(method="spearman") for frame in (drawn_rows, rows)]
+    for first, second in (("age", "size"), ("age", "hours"), ("sex", "hours"), ("education", "age"), ("age", "weight")):
+        assert ranks[0].loc[first, second] == pytest.approx(ranks[1].loc[first, second], abs=0.07), (first, second)
+
+
+def test_the_same_generator_gives_the_same_rows(model):
+    first, second = (model[0].rows(50, np.random.default_rng(7)) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+
+
+@pytest.mark.parametrize(("changes", "part"), [
+    ({"pairs": [["age", "ages"]]}, "pairs has 'ages'; allowed: region, size, age"),
+    ({"pairs": [["age", "size"], ["size", "age"]]}, "a pair twice: age and size"),
+    ({"pairs": [["age", "szie"], ["x", "age"]]}, "pairs has 'szie', 'x'; allowed: region"),
+    ({"pairs": [["income", "income kind"]]}, "a column with itself: income and income kind"),
+    ({"pairs": [["age", "size"], ["size", "age"], ["age", "age"], ["age", "szie"]]},
+     "pairs has a pair twice: age and size; it also has a column with itself: age and age; .*; it also has 'szie'; allowed: "),
+    ({"missing": "drop_rows"}, "may_be_missing needs missing: refuse"),
+    ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"scale": "signed_log"}}}, "unit has to be given"),
+    ({"columns": households.COLUMNS | {"job kind": households.COLUMNS["sex"]}}, "a released column cannot end in ' kind'"),
+    ({"columns": households.COLUMNS | {"hours kind": households.COLUMNS["sex"]}}, "cannot end in ' kind'"),
+    ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"own_zero": True}}}, "own_zero is for numbers with 0"),
+])  # fmt: skip
+def test_contradicting_declarations_are_refused(changes, part):
+    with pytest.raises(ValueError, match=part):
+        a_schema(**changes)
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Declared study of the households."""
+    monkeypatch.chdir(tmp_path)
+    return households.declared_study()
+
+
+def test_estimates_that_bins_change_are_named(study, capsys):
+    named = "mean of hours: noisy tables draw values anywhere in their bins, which would change it by -"
+    assert main(["check", "studies/households"]) == 0
+    assert named not in capsys.readouterr().out
+    households.workers(4000, 1).to_csv("households.csv", index=False)  # most hours are multiples of five
+    assert main(["check", "studies/households"]) == 0
+    assert named in capsys.readouterr().out
+    rows = households.households(4000, 1)
+    rows.loc[:1500, "income"] = "30001"  # just above the threshold of a declared share, and inside a bin
+    rows.to_csv("households.csv", index=False)
+    assert main(["check", "studies/households"]) == 0
+    assert "share of income above 30000: noisy tables draw" in capsys.readouterr().out
+    (study / "release.yaml").write_text("analyses: [")  # means are compared, whatever the state of release.yaml
+    households.workers(4000, 1).to_csv("households.csv", index=False)
+    assert main(["check", "studies/households"]) == 0
+    assert named in capsys.readouterr().out
+
+
+def test_categories_that_can_vanish_are_named(study, capsys):
+    assert main(["check", "studies/households"]) == 0
+    printed = capsys.readouterr().out
+    assert "region: 1 category can vanish" in printed
+    assert "whose standard deviation is 35 rows" in printed
+    for ceiling in ("20", "-1", "0", ".nan", "soon"):
+        (study / "release.yaml").write_text(f"ceiling: {ceiling}")
+        assert main(["check", "studies/households"]) == 0
+        assert "vanish" not in capsys.readouterr().out
+
+
+def test_numbers_that_are_drawn_again_stay_in_their_bins():
+    rows, columns = typed(households.households(4000, 1)), a_schema().columns
+    for name in ("age", "weight", "income", "hours"):
+        column, values = columns[name], rows[name]
+        again = drawn_again(column, values)
+        assert np.array_equal(levels_of(column).of(again), levels_of(column).of(values))
+        assert np.array_equal(again.isna(), values.isna())
+        if name == "income":
+            assert (again != values).mean() > 0.5
+    assert drawn_again(columns["income"], pd.Series([np.nan, np.nan])).isna().all()
+
+
+@pytest.fixture
+def known_chance(monkeypatch):
+    """Noise and seed of one release: of others, one 95 % interval in twenty misses the population."""
+    generator = np.random.default_rng(1)
+    monkeypatch.setattr("formalsynth_release.tables.noisy_counts", functools.partial(simulated_noise, generator, {}, ()))
+    monkeypatch.setattr("formalsynth_release.assemble.secrets", SimpleNamespace(token_hex=lambda size: "1" * (2 * size)))
+
+
+@pytest.fixture
+def in_this_process(monkeypatch, small_pool):
+    """Compute releases in this process, with a fit to fewer rows."""
+    for module in ("rehearsal", "unfinished", "verify"):
+        monkeypatch.setattr(f"formalsynth_release.{module}.compute_release", fill)
+
+
+@pytest.mark.usefixtures("known_chance", "in_this_process")
+def test_households_are_released_and_verified(study, capsys, monkeypatch):
+    assert main(["check", "studies/households"]) == 0, capsys.readouterr()
+    assert main(["release", "studies/households"]) == 0, capsys.readouterr().err
+    assert [entry.epsilon for entry in read_ledger(study)] == [2.0]
+    folder = study.parents[1] / "releases" / "households"
+    crossing, declarations = read_crossing(folder)
+    assert crossing.statement.startswith("Epsilon at most 2. Pure epsilon-DP for every valid file")
+    assert len((folder / "crossing.yaml").read_text().splitlines()) <= 300
+    assert math.fsum(part.epsilon for part in crossing.tables) == pytest.approx(2.0)
+    assert "id" not in declarations.schema_.columns
+    frame = pd.read_csv(folder / "synthetic_1.csv")
+    assert list(frame) == [name for name in households.COLUMNS if name != "id"]
+    assert len(frame) == 4000
+    assert 0.02 < frame["income"].isna().mean() < 0.12
+    assert frame.drop(columns="income").notna().all().all()
+    assert main(["verify", "releases/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
+    readme = " ".join((folder / "README.md").read_text().split())
+    assert re.search(r"For each of the 14 pairs of columns below, one .* standard error of 0\.0\d+ to 0\.0\d+\.", readme)
+    assert re.search(r"from the noise alone \| \| --- \| --- \| \| age and hours kind \| 0\.\d+ \| ", readme)
+    assert "For each of the 14 pairs of columns in README.md, one correlation" in (folder / "LEGAL.md").read_text()
+    assert "The intervals are for the population, if the file is a simple random sample of it." in readme
+    assert "none: the pair income and weight is not declared" in readme
+    assert "No pair includes the column weight: it is unrelated to all others" in readme
+    assert "Relations with the columns hours, income describe only rows with a value above 0" in readme
+    few = tuple(part for part in crossing.tables if len(part.columns) == 1 or set(part.columns) == {"age", "hours"})
+    schema = declarations.schema_.model_copy(update={"pairs": [("age", "hours"), ("age", "hours kind")]})
+    declared = declarations.model_copy(update={"schema_": schema})
+    facts = ReleaseFacts(crossing.model_copy(update={"tables": few}), declared, {"mean of age": Analysed(48, 0, 1, 2)})
+    assert facts.unpaired == ["region", "size", "sex", "education", "weight", "income"]
+    assert "Relations with the column hours describe only rows with a value above 0" in texts_of(facts)["README.md"]
+    code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    exec(code, {})
+    combine = runpy.run_path("combine.py")["combine"]
+    mean = float(np.mean([pd.read_csv(f"synthetic_{k}.csv")["income"].mean() for k in (1, 2)]))
+    estimate, error, (low, high) = combine([mean, mean], "mean of income")
+    assert capsys.readouterr().out.splitlines()[-1] == str((estimate, error, (low, high)))
+    assert low < 24_000 < high  # of the population
+    assert f"| mean of income | {estimate:g} | {error:g} | {low:g} to {high:g} |" in readme
+    assert combine([3.0, 5.0], "mean of size") == (4.0, None, None)
+    share = "share of income equal to 0"
+    assert combine([0.0, 0.0], share)[2][0] == 0.0  # no share is below 0 or above 1
+    assert combine([1.0, 1.0], share)[2][1] == 1.0
+    assert "A file of more than 20,000 rows is simulated with so many" in " ".join((folder / "combine.py").read_text().split())
+
+
+WAY = {"age": households.COLUMNS["age"], "sex": households.COLUMNS["sex"], "income": households.COLUMNS["income"]}
+ANALYSES = Analyses.model_validate({
+    "shares": [{"column": "income", "above": 30_000}], "quantiles": [0.5], "regressions": [{"predictors": ["age"]}],
+    "replicates": 40,
+})  # fmt: skip
+
+
+def test_simulated_errors_are_those_of_releases(monkeypatch):
+    """Release 40 files of one population: their spread, and how many have the population inside their interval."""
+    monkeypatch.setattr(joint, "POOL", 2000)
+    schema = a_schema(columns=WAY, pairs=[["age", "income"]], rows=1000)
+    files = [typed(households.households(1000, seed))[list(WAY)] for seed in range(40)]
+    way = Way(schema, ANALYSES, 4.0, 1000, 2000, 0)
+    generator, truth = np.random.default_rng(1), values(schema, ANALYSES, typed(households.households(50_000, 61))[list(WAY)])
+    noise = functools.partial(simulated_noise, generator, {})
+    models = [Model.of(schema, measured(schema, rows, 4.0, noise)) for rows in files]
+    released = np.array([way.released(model, generator) for model in models])
+    bias, error = way.errors(models[0], 40, generator)
+    # the standard error of a spread of 40 is 11 %
+    assert error == pytest.approx(released.std(axis=0), rel=0.6)
+    assert (np.abs(released - bias - truth) < 2 * error).mean(axis=0).min() > 0.6  # with the error of a single release
+    fewer = dataclasses.replace(way, largest=400)
+    assert fewer.fraction == 0.4
+    assert fewer.errors(models[0], 30, generator)[1] == pytest.approx(error, rel=0.7)
+
+
+def test_sums_are_read_with_the_scores_that_crossed():
+    """Another machine may compute other scores where noise exceeds the counts."""
+    schema, rows = small("replace"), pd.DataFrame(ROWS * 40, columns=list(SMALL))
+    parts = measured(schema, rows, 200.0)
+    assert set(parts[2].scores) == {"size"}  # its kinds, three with missing values, have no order
+    assert parts[3].scores["age"] == (-20, 0, 20)
+    reversed_age = tuple(
+        part.model_copy(update={"scores": {name: scores[::-1] for name, scores in part.scores.items()}}) if k == 3 else part
+        for k, part in enumerate(parts)
+    )
+    ours, theirs = (Model.of(schema, read).joint for read in (parts, reversed_age))
+    for name in ("kind by age", "group by age"):
+        k = [part.name for part in parts].index(name) - len(SMALL)
+        assert theirs.terms[k].second.values[theirs.terms[k].second.codes].ravel().tolist() == [1, 0, -1]
+        assert ours.terms[k].second.values[ours.terms[k].second.codes].ravel().tolist() == [-1, 0, 1]
+
+
+def test_the_shape_of_a_relation_is_kept_where_rows_and_epsilon_allow_it():
+    """Most people stop working between 58 and 67, which the correlation with age does not say."""
+    schema = a_schema(pairs=households.PAIRS, rows=100_000).public
+    rows, works = typed(households.workers(100_000, 5)), []
+    parts = measured(schema, rows, 2.0)
+    assert {part.name: part.shape for part in parts}["hours by income"] == (9, 9)
+    assert part_with_wrong_scores(schema, parts, 9) == ""
+    drawn = Model.of(schema, parts).rows(100_000, np.random.default_rng(1))
+    for frame in (rows, drawn):
+        works.append((frame["hours"] > 0).groupby(pd.cut(frame["age"], [17, 22, 57, 66, 95]), observed=True).mean())
+    assert works[1].to_numpy() == pytest.approx(works[0].to_numpy(), abs=0.06)
+    ranks = [frame[["age", "size", "income"]].corr(method="spearman").to_numpy() for frame in (rows, drawn)]
+    assert ranks[1] == pytest.approx(ranks[0], abs=0.03)
+
+
+@pytest.mark.parametrize(("rows", "epsilon", "pairs", "knots"), [
+    (4000, 2.0, households.PAIRS, 0), (4000, 200.0, households.PAIRS, 0), (100_000, 2.0, households.PAIRS, 9),
+    (100_000, 0.2, households.PAIRS, 0), (1_000_000, 0.2, households.PAIRS, 9), (100_000, 2.0, None, 0), (100_000, 2.0, [], 0),
+])  # fmt: skip
+def test_hats_need_rows_and_epsilon(rows, epsilon, pairs, knots):
+    assert knots_for(a_schema(pairs=pairs).public, rows, epsilon) == knots
+
+
+def test_knots_that_do_not_follow_from_the_counts_are_found():
+    schema = a_schema(pairs=households.PAIRS, rows=100_000).public
+    parts = measured(schema, typed(households.households(2000)), 2.0, knots=9)
+    assert part_with_wrong_scores(schema, parts, 9) == ""
+    age = parts[[part.name for part in parts].index("margin of age")]
+    first, second, *others, last = age.knots["age"]
+    wrong = [
+        (0, *others, 14, 15),
+        age.knots["age"][::-1],
+        (first, second, *others, last + 1),
+        (first, second, second, *others[1:], last),
+    ]
+    for knots in (*wrong, (first + 1, second + 1, *others, last)):
+        changed = [part.model_copy(update={"knots": {"age": knots}}) if part is age else part for part in parts]
+        assert part_with_wrong_scores(schema, changed, 9) == "margin of age"
+
+
+def test_noise_in_the_mean_of_hours_is_no_relation_with_income():
+    """Those who work have higher incomes, which do not depend on their hours. The noisy margin makes long hours too frequent."""
+    generator = np.random.default_rng(5)
+    works = generator.random(20_000) < 0.6
+    rows = pd.DataFrame({
+        "hours": np.where(works, generator.integers(1, 41, 20_000), 0).astype(float),
+        "income": np.clip(generator.normal(40 + 25 * works, 10), 1, 99).round(),
+    })  # fmt: skip
+    schema = a_schema(
+        columns={"hours": {"type": "whole", "lower": 0, "upper": 40, "bins": 8, "own_zero": True, "release": "synthesized"},
+                 "income": {"type": "whole", "lower": 0, "upper": 100, "bins": 20}},
+        pairs=[["hours", "income"], ["hours kind", "income"]], rows=20_000,
+    ).public  # fmt: skip
+
+    def noise(names, counts, epsilon, sensitivity):
+        return [count + 250 * k for k, count in enumerate(counts)] if names == ("hours",) else list(counts)
+
+    parts = measured(schema, rows, 1000.0, noise, knots=0)
+    assert [part.name for part in parts[2:]] == ["hours kind by income", "hours by income"]
+    assert set(parts[3].scores) == {"income"}
+    drawn = Model.of(schema, parts).rows(40_000, generator)
+    at_work = drawn[drawn["hours"] > 0]
+    assert abs(at_work.corr().loc["hours", "income"]) < 0.04  # 0.32 with scores that are not centred among those who work
+    assert at_work["income"].mean() - drawn.loc[drawn["hours"] == 0, "income"].mean() == pytest.approx(25, abs=4)
+
+
+def test_pairs_whose_parts_have_the_same_name_stay_separate():
+    """ "a by b" with the kind of c, and a with the kind of "b by c"."""
+    whole = {"type": "whole", "lower": 0, "upper": 9, "bins": 10, "release": "synthesized"}
+    columns = {
+        "a by b": whole,
+        "a": whole,
+        "c": whole | {"may_be_missing": True},
+        "b by c": {key: value for key, value in whole.items() if key != "release"} | {"own_zero": True, "may_be_missing": True},
+    }
+    schema = a_schema(columns=columns, outcome="b by c", rows=200).public  # fmt: skip
+    generator = np.random.default_rng(1)
+    rows = pd.DataFrame({name: generator.integers(0, 10, 200).astype(float) for name in columns})
+    parts = measured(schema, rows, 4.0)
+    assert len({part.name for part in parts}) < len(parts)
+    assert part_with_wrong_scores(schema, parts, 0) == ""
+    model = Model.of(schema, parts)
+    assert len(model.targets) == len(parts) - 4
+    assert len(model.rows(50, generator)) == 50
+
+
+@pytest.mark.parametrize(("column", "bins"), [
+    ({"lower": 10**15, "upper": 10**15 + 3, "scale": "signed_log", "unit": 1}, 10),
+    ({"lower": -1e15, "upper": -1e15 + 1000, "scale": "signed_log", "unit": 1000}, 1000),
+    ({"lower": -1_000_000, "upper": -999_995, "decimals": 1, "type": "number", "scale": "signed_log", "unit": 1}, 1000),
+])  # fmt: skip
+def test_bins_that_are_too_narrow_for_their_numbers_are_refused(column, bins):
+    columns = {"age": {"type": "whole", "bins": bins, "release": "synthesized"} | column, "income": households.COLUMNS["income"]}
+    with pytest.raises(DataError, match="columns: age: its bins are too narrow for numbers of this size"):
+        check_numbers(a_schema(columns=columns).public)
+    both = columns | {"birth": columns["age"]}
+    with pytest.raises(DataError, match=r"(?s)columns: age: its bins are .*\n.*columns: birth: its bins are "):
+        check_numbers(a_schema(columns=both).public)
+
+
+@pytest.mark.parametrize("score", [21, -21])
+def test_scores_that_would_cost_more_are_refused(score):
+    part = measured(small("replace"), pd.DataFrame(ROWS, columns=list(SMALL)), 1.5)[3]
+    with pytest.raises(ValueError, match="20"):
+        Part.model_validate(part.model_dump() | {"scores": {"age": [score, 0, 20]}})
+
+
+def test_simulated_noise_is_that_of_a_release():
+    """Discrete Laplace noise of scale 4: its variance, and the probability of 0."""
+    noise = np.array(simulated_noise(np.random.default_rng(1), {}, ("a",), [7] * 40_000, 0.5, 2.0)) - 7
+    ratio = math.exp(-1 / 4)
+    assert noise.var() == pytest.approx(2 * ratio / (1 - ratio) ** 2, rel=0.06)
+    assert (noise == 0).mean() == pytest.approx((1 - ratio) / (1 + ratio), abs=0.008)
+
+
+@pytest.mark.parametrize(("changes", "part"), [
+    ({"means": ["region"]}, "means: region is not one of the columns of numbers"),
+    ({"shares": [{"column": "region", "value": "Mars"}]}, "the column has the categories North"),
+    ({"shares": [{"column": "ages", "missing": True}]}, "shares: ages is not one of the columns"),
+    ({"shares": [{"column": "age", "value": "old"}]}, "the column has numbers"),
+    ({"regressions": [{"predictors": ["income"]}]}, "regressions: income is not one of the predictors"),
+    ({"shares": [{"column": "income", "above": 500_000}]}, "the declared values between -50000 and 500000 of"),
+    ({"shares": [{"column": "income", "below": -50_000}]}, "share of income below -50000: the declared values"),
+    ({"shares": [{"column": "income", "above": -50_001}]}, "share of income above -50001: the declared values"),
+    ({"shares": [{"column": "size", "value": 0.5}]}, "share of size equal to 0.5: the declared values between 1 and 7"),
+    ({"shares": [{"column": "age", "missing": True}]}, "share of age missing: the declared values"),
+    ({"means": ["region"], "shares": [{"column": "ages", "missing": True}]}, "(?s)means: region .*analyses: shares: ages is not"),
+])  # fmt: skip
+def test_impossible_analyses_are_refused(changes, part):
+    with pytest.raises(DataError, match=part):
+        check_analyses(a_schema(), Analyses.model_validate(changes))
+
+
+@pytest.mark.parametrize("changes", [
+    {"means": ["age", "age"]}, {"quantiles": [0.5, 0.5]}, {"regressions": [{"predictors": ["age", "age"]}]},
+    {"regressions": [{"predictors": ["age"]}] * 2}, {"shares": [{"column": "income", "value": 0}] * 2},
+])  # fmt: skip
+def test_an_analysis_is_declared_once(changes):
+    with pytest.raises(ValueError, match="each entry once"):
+        Analyses.model_validate(changes)
+
+
+def test_analyses_are_those_of_the_rows():
+    schema = a_schema(columns=SMALL, outcome="size", rows=4)
+    rows = pd.DataFrame({
+        "kind": ["a", "b", "c", "a", "b", "c"], "group": ["x", "x", "y", "y", "z", "z"],
+        "size": [0, 1, 2, 3, 1, math.nan], "age": [1.0, 2.0, 4.0, 9.0, 3.0, 5.0],
+    })  # fmt: skip
+    given = {
+        "means": ["age"], "quantiles": [0.5], "regressions": [{"predictors": ["kind"]}, {"predictors": ["age"], "log": True}],
+        "shares": [{"column": "size", "missing": True}, {"column": "size", "above": 1}, {"column": "kind", "value": "a"}],
+    }  # fmt: skip
+    results = estimates(schema, Analyses.model_validate(given), rows)
+    assert results["mean of size"] == pytest.approx((1.4, math.sqrt(1.3 / 5)))
+    assert results["mean of age"][0] == 4.0
+    assert [results[f"share of {name}"][0] for name in ("size missing", "size above 1", "kind equal to a")] == pytest.approx(
+        [1 / 6, 1 / 3, 1 / 3]
+    )
+    assert results["0.5 quantile of size"][0] == 1.0
+    assert results["size on kind: kind b"][0] == pytest.approx(-0.5)
+    fit = stats.linregress([2.0, 4.0, 9.0, 3.0], np.log([1.0, 2.0, 3.0, 1.0]))
+    assert results["log size on age: age"] == pytest.approx((fit.slope, fit.stderr))
+
+
+def test_the_errors_to_expect_are_those_of_the_noise():
+    """The spread of correlations over draws of the noise is what the plan names."""
+    columns = {name: households.COLUMNS[name] for name in ("age", "size", "income")}
+    schema = a_schema(pairs=[["age", "size"]], columns=columns, margins=0.95)
+    rows = typed(households.households())[list(columns)]
+    parts = measured(schema, rows, 2.0)
+    share, expected = level_error(parts) / len(rows), pair_errors(schema.public, parts, len(rows))
+    generator = np.random.default_rng(1)
+    drawn = [Model.of(schema, measured(schema, rows, 2.0)).rows(20_000, generator) for _ in range(60)]
+    spread = np.std([frame["age"].corr(frame["size"]) for frame in drawn])
+    # the standard deviation of a spread of 60 draws is a tenth of it, and 20,000 rows have a standard error of 0.007
+    assert 0.018 < expected["age and size"] < 0.025
+    assert 0.5 * expected["age and size"] < spread < 1.7 * expected["age and size"]
+    assert 0 < share < 0.05
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_the_plan_states_that_it_counts_rows_that_will_be_left_out(study, capsys, monkeypatch):
+    monkeypatch.setattr(tables_plan, "REPLICATES", 6)
+    monkeypatch.setattr(tables_plan, "FACTORS", (1.0,))
+    schema = {"rows": 500, "missing": "drop_rows", "columns.income.may_be_missing": False, "pairs": [["age", "income"]]}
+    few = {"rows": 400, "analyses": {"replicates": 20}}
+    households.declare(study, {"schema.yaml": schema, "release.yaml": few})
+    capsys.readouterr()
+    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
+    sentence = "Rows with a missing value in a released column will be left out, but all of these rows are counted here"
+    assert sentence in capsys.readouterr().out
+    assert sentence in (study / "plan.html").read_text()
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_the_plan_simulates_releases_without_the_file(study, capsys, monkeypatch):
+    monkeypatch.setattr(tables_plan, "REPLICATES", 8)
+    monkeypatch.setattr(tables_plan, "FACTORS", (0.05, 1.0, 16.0))
+    households.declare(study, {"schema.yaml": {"rows": 1500}})
+    (study.parents[1] / "households.csv").unlink()
+    capsys.readouterr()
+    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert "Errors to expect at epsilon 2, for 1500 made-up rows; no file was opened." in said
+    assert "income on weight: weight: lost, because the pair income and weight is not declared." in said
+    page = (study / "plan.html").read_text()
+    assert "MADE-UP ROWS" in page
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
+    errors = {
+        (row[0], float(row[1])): (float(row[2]), float(row[3]))
+        for row in rows
+        if row[:1] in (["mean of hours"], ["share of income above 30000"])
+    }
+    # errors of eight releases; true ones differ by a factor above 10, and their ratio is below a tenth of it in one run of 10,000
+    for name in ("mean of hours", "share of income above 30000"):
+        assert errors[name, 0.1][1] > errors[name, 32.0][1], name
+    sampling, error = errors["share of income above 30000", 32.0]
+    assert 0.1 * sampling < error < 8 * sampling
+
+
+def test_a_comparison_describes_what_would_be_released(study, capsys, monkeypatch):
+    monkeypatch.setattr(tables_compare, "FACTORS", (0.02, 200.0))
+    monkeypatch.setattr(tables_compare, "DRAWS", 2)
+    assert main(["compare", "studies/households"]) == 0, capsys.readouterr().err
+    page = (study / "confidential" / "CONFIDENTIAL-report.html").read_text()
+    assert [entry.compared for entry in read_comparisons(study)] == [("tables",)]
+    assert re.search(r'<td class="n">400</td><td class="n">400</td><td>none: it follows from', page)
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
+    of_analyses = {(row[1], float(row[0])): row[2:] for row in rows if len(row) == 8}
+    file, error, synthetic = map(float, of_analyses["share of income above 30000", 400.0][:3])
+    assert synthetic == pytest.approx(file, abs=6 * error)
+    assert of_analyses["0.99 quantile of income", 400.0][-1] == "tail"
+    of_pairs = {(row[1], float(row[0])): float(row[2]) for row in rows if len(row) == 4 and row[0] != ""}
+    assert of_pairs["age and education", 400.0] < 0.1
+
+
+@pytest.mark.parametrize("ordered", [(True, True), (True, False), (False, True), (False, False)])
+def test_associations_are_those_of_scipy(ordered):
+    """Levels stand for their rows, and ranks are divided into five groups where the other column has no order."""
+    generator = np.random.default_rng(5)
+    first = generator.integers(-1, 12, 400)
+    second = np.where(first < 0, first, (first + generator.integers(0, 6, 400)) % 14)
+    computed = tables_compare._association((first, ordered[0]), (second, ordered[1]))
+    columns = [first[first >= 0], second[first >= 0]]
+    if all(ordered):
+        expected = stats.spearmanr(*columns).statistic
+    else:
+        groups = [np.minimum(stats.rankdata(column) * 5 // len(column), 4) if order else column
+                  for column, order in zip(columns, ordered, strict=True)]  # fmt: skip
+        expected = stats.contingency.association(stats.contingency.crosstab(*groups).count, method="cramer")
+    assert computed == pytest.approx(expected, abs=1e-12)
+    assert tables_compare._association((first * 0, ordered[0]), (second, ordered[1])) == 0
+
+
+def test_a_comparison_states_what_is_lost():
+    """Two analyses, a share and a slope, in two draws of the noise."""
+    file, share, slope = {"share": (0.5, 0.01), "y on x: x": (1.0, 0.2)}, [0.51, 0.52], [0.0, 0.1]
+    lost = Tried(1.0, 1.0, file, list(file), np.column_stack([share, slope]), np.zeros((2, 0)))
+    kept = dataclasses.replace(lost, epsilon=2.0, synthetic=np.column_stack([share, [1.3, 0.8]]))
+    assert lost.kept == {"share": 1.0, "y on x: x": 0.0}
+    assert lost.differences == pytest.approx([math.sqrt(2.5), math.sqrt((25 + 4.5**2) / 2)])
+    assert verdicts([lost, kept]) == [
+        "Noisy tables keep no declared regression at epsilon 1.", "Lost at epsilon 1: y on x: x.",
+        "All declared analyses are kept at epsilon 2.",
+    ]  # fmt: skip
+
+
+def test_a_public_number_of_rows_is_not_declared_again(study, capsys):
+    households.declare(study, {"release.yaml": {"rows": 100}})
+    assert main(["release", "studies/households"]) == 1
+    error = capsys.readouterr().err
+    assert "release.yaml: rows: given 100; allowed: 4000, or leave it out: the number of rows of this file is public" in error
+    assert error.splitlines()[-1] == "No epsilon is spent."
+
+
+def test_mistakes_of_both_files_are_reported_together(study, capsys):
+    households.declare(
+        study, {"schema.yaml": {"columns.age.bins": 0}, "release.yaml": {"sets": 0, "analyses.quantiles": [0.5, 0.5]}}
+    )
+    assert main(["check", "studies/households"]) == 1
+    error = capsys.readouterr().err
+    assert all(part in error for part in ("schema.yaml: columns.age.bins: given 0", "sets: given 0", "analyses.quantiles"))
+
+
+def test_values_that_are_clipped_are_counted_by_column(study, capsys):
+    households.declare(study, {"schema.yaml": {"columns.age.upper": 40}})
+    assert main(["check", "studies/households"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(
+        r"Warning: age: \d+ values are outside the declared bounds and were clipped: are 18 and 40 the right", printed
+    )
+    assert "Warning: size:" not in printed
+
+
+def test_decimal_places_that_a_release_rounds_are_counted(study, capsys):
+    households.declare(study, {"schema.yaml": {"columns.weight.decimals": 0}})
+    assert main(["check", "studies/households"]) == 0
+    assert re.search(r"weight: \d+ values have more decimal places than decimals, which is 0", capsys.readouterr().out)
+    households.declare(study, {"schema.yaml": {"columns.weight.decimals": 1}})
+    assert main(["check", "studies/households"]) == 0
+    assert "decimal places than" not in capsys.readouterr().out
+
+
+GONE = {
+    "a synthesizer": {"release.yaml": {"synthesizer": "Histogram"}},
+    "a column as it is": {"schema.yaml": {"columns.age.release": "as_is"}},
+}
+
+
+@pytest.mark.parametrize("command", ["plan", "compare", "release"])
+@pytest.mark.parametrize("kind", GONE)
+def test_declarations_of_earlier_versions_are_refused_with_the_place_of_research_on_own_data(study, capsys, command, kind):
+    households.declare(study, GONE[kind])
+    assert main([command, "studies/households"]) == 1
+    error = capsys.readouterr().err
+    assert "a release has no other synthesizers and no columns as they are in the file: research on your own file is a" in error
+    assert read_ledger(study) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(0.0314, "0.031"), (0.4996, "0.500"), (0.5, "lost in the noise"), (7.0, "0.5 or more")]
+)
+def test_a_correlation_with_more_noise_than_it_can_have_is_lost(error, words):
+    assert words in tables_plan.correlation_error(error)
+    assert "7" not in tables_plan.correlation_error(error)
+
+
+def test_an_error_is_relative_to_that_of_the_file_where_the_file_has_one():
+    assert tables_plan.relative_error(0.06, 0.04) == "1.5 times the sampling error"
+    assert tables_plan.relative_error(0.06, 0.0) == "error 0.06, without a sampling error"
+
+
+def of_categories(**numbers):
+    """A schema with so many categories in each column, all pairs of which are kept."""
+    columns = {
+        name: {"type": "category", "categories": [f"{name}{k}" for k in range(number)], "release": "synthesized"}
+        for name, number in numbers.items()
+    }
+    return a_schema(columns={"income": households.COLUMNS["income"], **columns}, pairs=None)
+
+
+def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():
+    """Numbers and kinds need one or a few for a pair, categories one for each combination; the margins are counted, too."""
+    check_numbers(of_categories(job=300, region=20))
+    with pytest.raises(DataError, match=r"pairs: job with place: needs 10100 noisy numbers; allowed: at most 10000: merge"):
+        check_numbers(of_categories(job=101, place=100))
+    with pytest.raises(DataError, match=r"(?s)pairs: job with place: needs 10200 .*\n.*pairs: job with work: needs 15300 "):
+        check_numbers(of_categories(job=102, place=100, work=150))
+    with pytest.raises(DataError, match=r"columns and pairs: need \d+ values in the crossing; allowed: at most 40000: declare"):
+        check_numbers(of_categories(job=99, place=99, work=99, flat=99))
+    with pytest.raises(DataError, match=r"columns and pairs: need \d+ values in the crossing; allowed: at most 40000: declare"):
+        check_numbers(of_categories(**{f"c{k}": 2 for k in range(60)}))
+    check_numbers(of_categories(**{f"c{k}": 2 for k in range(50)}))
+
+
+def test_a_pair_with_a_single_level_is_refused():
+    """Nothing is related to incomes that are all in one bin above 0; its noise would be paid for nothing."""
+    income = households.COLUMNS["income"] | {"upper": 5, "lower": -500_000}
+    columns = {"age": households.COLUMNS["age"], "income": income}
+    with pytest.raises(DataError, match="pairs: income has a single level or bin, so nothing is related to it: declare another"):
+        check_numbers(a_schema(columns=columns, pairs=[["age", "income"]]))
+    check_numbers(a_schema(columns=columns, pairs=[["age", "income kind"]]))

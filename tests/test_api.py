@@ -1,0 +1,133 @@
+"""The public functions of the library."""
+
+import doctest
+import subprocess
+import sys
+import venv
+
+import numpy as np
+import pytest
+
+import formalsynth as fs
+from conftest import REPOSITORY
+
+X = [3, 5, 4, 8, 2, 4, 6, 1, 0, 3]
+
+
+@pytest.fixture(scope="module")
+def plain(cmdstan):
+    return fs.fit("poisson", X, seed=3)
+
+
+@pytest.mark.stan
+def test_the_examples_run(cmdstan):
+    import formalsynth.api
+
+    examples = doctest.testmod(formalsynth.api)
+    assert examples.failed == 0
+    assert examples.attempted > 30
+
+
+def test_importing_the_library_imports_nothing_else():
+    code = (
+        "import sys, formalsynth; assert not {'numpy', 'pandas', 'scipy', 'yaml', 'snakemake', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_every_public_name_has_a_docstring_with_an_example():
+    for name in fs.__all__:
+        assert name == "Posterior" or ">>> " in getattr(fs, name).__doc__, name
+    with pytest.raises(AttributeError, match="no_such_name"):
+        fs.no_such_name  # noqa: B018
+
+
+@pytest.mark.stan
+def test_a_fit_is_the_conjugate_posterior(plain):
+    """With the gamma prior, the posterior of a Poisson mean is gamma: its mean and standard deviation are known."""
+    from formalsynth.core.family import FAMILIES
+
+    priors = FAMILIES["poisson"].priors
+    shape, rate = priors["shape"] + sum(X), priors["rate"] + len(X)
+    mu = plain.draws["mu"]
+    error = np.sqrt(shape) / rate / np.sqrt(plain.ess)
+    assert abs(mu.mean() - shape / rate) < 5 * error
+    assert plain.rhat < 1.05
+
+
+@pytest.mark.stan
+def test_bounds_are_the_largest_log_likelihoods_of_the_records(plain):
+    from scipy.stats import poisson
+
+    logs = np.abs(poisson.logpmf(np.array(X), plain.draws["mu"][:, None]))
+    np.testing.assert_allclose(plain.by_record, logs.max(axis=0))
+    np.testing.assert_allclose(fs.record_bounds("poisson", X, plain.draws), plain.by_record)
+    assert plain.epsilon == pytest.approx(2 * logs.max())
+    half = fs.fit("poisson", X, np.full(len(X), 0.5))
+    logs = np.abs(poisson.logpmf(np.array(X), half.draws["mu"][:, None]))
+    np.testing.assert_allclose(half.by_record, logs.max(axis=0) / 2)
+
+
+@pytest.mark.stan
+def test_draws_depend_on_the_seed_only(plain):
+    again, other = fs.fit("poisson", X, seed=3), fs.fit("poisson", X, seed=4)
+    np.testing.assert_array_equal(again.draws["mu"], plain.draws["mu"])
+    assert not np.array_equal(other.draws["mu"], plain.draws["mu"])
+    np.testing.assert_array_equal(fs.synthesize(plain, 3, seed=1), fs.synthesize(again, 3, seed=1))
+
+
+@pytest.mark.stan
+def test_synthetic_data_are_at_most_one_set_for_each_draw(plain):
+    with pytest.raises(ValueError, match="sets: given 0; allowed: 1 to 1000"):
+        fs.synthesize(plain, 0)
+    with pytest.raises(ValueError, match="sets: given 1001"):
+        fs.synthesize(plain, 1001)
+
+
+def test_a_noisy_table_has_the_declared_noise():
+    edges = [0, 2, 4, 10]
+    exact = np.histogram(X, edges)[0]
+    noise = np.array([fs.noisy_table(X, edges, epsilon=1.0, seed=seed) - exact for seed in range(4000)])
+    ratio = np.exp(-1.0)
+    variance = 2 * ratio / (1 - ratio) ** 2
+    assert abs(noise.mean()) < 5 * np.sqrt(variance / noise.size)
+    assert noise.var() == pytest.approx(variance, rel=0.15)
+
+
+def test_every_value_is_in_one_bin_of_a_noisy_table():
+    values = [-1e300, 0.0, 1.0, 1.5, 2.0, 7.0, np.inf, np.nan]
+    assert fs.noisy_table(values, [0, 1, 2], epsilon=29.0, seed=1).tolist() == [2, 6]
+
+
+def test_a_noisy_table_without_a_seed_is_new_each_time():
+    tables = {tuple(fs.noisy_table(X, [0, 5, 10], epsilon=0.01)) for _ in range(5)}
+    assert len(tables) > 1
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: fs.fit("poisson", X, [0.5] * 3), r"weights: given an array \(3,\); allowed: 10 numbers from 0 to 1"),
+        (lambda: fs.fit("poisson", X, [1.5] * 10), "allowed: 10 numbers from 0 to 1"),
+        (lambda: fs.fit("beta", X), "data: the family beta allows"),
+        (lambda: fs.noisy_table(X, [9, 0], 1.0), "edges: allowed: at least two increasing numbers"),
+        (lambda: fs.noisy_table(X, [0, 9], 0.0), "epsilon: given 0; allowed: a positive number"),
+    ],
+)
+def test_a_wrong_argument_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.slow
+def test_the_library_installs_alone(tmp_path, cmdstan):
+    """In an environment with nothing else, its examples run, and neither Snakemake nor a package for figures is there."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", REPOSITORY], check=True, timeout=900)
+    code = (
+        "import doctest, importlib.util, formalsynth.api as api; "
+        "assert not any(map(importlib.util.find_spec, ['snakemake', 'seaborn', 'matplotlib', 'formalsynth_workflow'])); "
+        "examples = doctest.testmod(api); assert examples.attempted > 30 and not examples.failed, examples"
+    )
+    subprocess.run([python, "-c", code], check=True, timeout=900, cwd=tmp_path)

@@ -1,0 +1,469 @@
+"""Functions for Python: from records to weighted posteriors, synthetic data, utility and an audit.
+
+A posterior of a family of models is sampled with weights in [0, 1] as exponents of the likelihood. The largest weighted
+log-likelihood of a record over the draws is its Lipschitz bound; epsilon is twice the largest bound. Each posterior names the
+kind of its guarantee: a bound from draws is asymptotic, a clipped likelihood is differentially private for every data set.
+
+Example:
+    >>> import formalsynth as fs
+    >>> data = fs.simulate("beta", 500, seed=1, shape1=0.5, shape2=3)
+    >>> plain = fs.fit("beta", data)
+    >>> weighted = fs.fit("beta", data, fs.lipschitz_weights(plain))
+    >>> weighted.epsilon < plain.epsilon, weighted.guarantee
+    (True, 'asymptotic DP (local eps_x)')
+    >>> fs.synthesize(weighted, sets=5).shape
+    (5, 500)
+"""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from formalsynth.core import data_files
+from formalsynth.core import weights as weights_of
+from formalsynth.core.arrays import Array, Draws, Integers, Records, count, intercept_only, take
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.bounds import record_bounds as bounds_of
+from formalsynth.core.data_files import FILES
+from formalsynth.core.family import FAMILIES, Family
+from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Context, Form, Parent
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.private import DiscreteLaplaceCounts
+from formalsynth.core.registry import PACKAGE, Registry
+from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import AuditSearch, SamplerSettings, Synthesizer
+from formalsynth.core.utility import utility_columns
+from formalsynth.engine.chain import Request
+from formalsynth.posteriors import StanPosteriors
+from formalsynth.stan.compile import build
+from formalsynth.stan.install import ensure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Data = Records | ArrayLike
+"""Records, or the values (n,) of an outcome without predictors."""
+PAPER, SCENARIO = 0, 0
+"""Words of random streams that belong to no paper."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Draws from a weighted pseudo posterior, with the bounds of the records."""
+
+    family: str
+    """Name of the family."""
+    records: Records
+    """The confidential records, n of them."""
+    draws: Draws
+    """Each parameter with its S draws along the first axis."""
+    weights: Array
+    """(n,) exponents of the likelihood."""
+    by_record: Array
+    """(n,) Lipschitz bound of each record: the largest absolute sensitive log-likelihood over the draws."""
+    epsilon: float
+    """Privacy loss, of the kind that :attr:`guarantee` names."""
+    guarantee: str
+    """Kind of the guarantee."""
+    rhat: float
+    """Largest R-hat of a parameter."""
+    ess: float
+    """Smallest bulk or tail effective sample size of a parameter."""
+
+    def parent(self) -> Parent:
+        """Return it as the input of a mechanism."""
+        return Parent(self.draws, self.by_record, self.weights)
+
+
+def load(name: str, folder: str | Path = "") -> Records:
+    """Load the records of a registered data file: ``fatigue``, or one of your own folder.
+
+    Args:
+        name: name of the data file.
+        folder: folder to search first; then that of FORMALSYNTH_DATA, then the public files of the library.
+
+    Raises:
+        KeyError: there is no such data file.
+        DataError: it is missing, or differs from the published file.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> len(fs.load("fatigue"))
+        22
+    """
+    _find_all()
+    return data_files.load(name, folder)
+
+
+def simulate(population: str, n: int, seed: int = 0, **parameters: object) -> Records:
+    """Draw n records from a registered population.
+
+    Args:
+        population: name of the population, such as ``beta``, ``poisson`` or ``incomes``.
+        n: number of records.
+        seed: seed of the draws.
+        parameters: parameters of the population.
+
+    Raises:
+        KeyError: there is no such population.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> fs.simulate("poisson", 3, seed=1, mu=2.0).x.shape
+        (3,)
+    """
+    _find_all()
+    return POPULATIONS[population].draw(np.random.default_rng(seed), n, parameters)
+
+
+def fit(
+    family: str,
+    data: Data,
+    weights: Array | None = None,
+    *,
+    seed: int = 0,
+    priors: Mapping[str, float] | None = None,
+    sampler: Mapping[str, float] | None = None,
+) -> Posterior:
+    """Sample the pseudo posterior with likelihood weights, and bound each record.
+
+    The weights may depend on the data; epsilon is then asymptotic: it holds as n grows, for the data set at hand.
+    Source: range paper, Section 1.1; see ``docs/COST.md`` for what it costs on a given data set.
+
+    Args:
+        family: name of the family, such as ``normal``, ``lognormal``, ``beta`` or ``poisson``.
+        data: the confidential records.
+        weights: (n,) in [0, 1]; by default, all are 1.
+        seed: seed of the draws.
+        priors: settings of the prior that differ from the family's.
+        sampler: settings of :class:`formalsynth.core.synthesizer.SamplerSettings` that differ from the defaults.
+
+    Raises:
+        KeyError: there is no such family.
+        ValueError: the weights or the data are not allowed, or the chain did not pass its diagnostics.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> fit = fs.fit("poisson", [3, 5, 4, 8, 2, 4, 6, 1, 0, 3])
+        >>> bool(1 < fit.draws["mu"].mean() < 8)
+        True
+    """
+    context = _context(family, data, seed)
+    given = np.ones(len(context.records)) if weights is None else np.asarray(weights, dtype=float)
+    if given.shape != (len(context.records),) or not ((given >= 0) & (given <= 1)).all():
+        raise ValueError(f"weights: given an array {given.shape}; allowed: {len(context.records)} numbers from 0 to 1")
+    return _sampled(family, context, Form(given, Sensitive(given)), ASYMPTOTIC, None, priors, sampler)
+
+
+def lipschitz_weights(posterior: Posterior, c: float = 1.0, g: float = 0.0) -> Array:
+    """Weights (n,) that fall with the bound of a record: ``clip(c (1 - risk~) + g, 0, 1)``.
+
+    Source: range paper, Section 1.1, with the risk min-max scaled over the records.
+
+    Args:
+        posterior: the unweighted posterior.
+        c: scale.
+        g: shift.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> plain = fs.fit("poisson", [3, 5, 4, 8, 2, 4, 6, 1, 0, 3])
+        >>> weights = fs.lipschitz_weights(plain)
+        >>> float(weights.min()), float(weights.max())
+        (0.0, 1.0)
+    """
+    return weights_of.lipschitz_weights(posterior.by_record, c, g)
+
+
+def isolation_weights(data: Data, r: float, c: float = 1.0, g: float = 0.0) -> Array:
+    """Weights (n,) that fall with the share of records farther away than r times the record's value.
+
+    Source: reweight paper, Section 2.2.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> fs.isolation_weights([1.0, 1.1, 9.0], r=0.5).round(2).tolist()
+        [0.67, 0.67, 0.33]
+    """
+    from formalsynth.mechanisms.isolation import isolation_weights
+
+    return isolation_weights(_records(data).x, r, c, g)
+
+
+def reweight(posterior: Posterior, k: float) -> Array:
+    """Weights (n,) moved toward the largest bound of a weighted posterior: ``min(1, k alpha Delta / Delta_i)``.
+
+    Source: reweight paper, Equation 3.1.
+
+    Args:
+        posterior: the weighted posterior.
+        k: factor below 1 that keeps the largest bound.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> x = [3, 5, 4, 8, 2, 4, 6, 1, 0, 3]
+        >>> weighted = fs.fit("poisson", x, fs.lipschitz_weights(fs.fit("poisson", x)))
+        >>> bool((fs.reweight(weighted, 0.9) <= 1).all())
+        True
+    """
+    return _form("reweighted", _context_of(posterior, [posterior]), {"k": k}).weights
+
+
+def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, **settings: float) -> Posterior:
+    """Fit with the weights of a sensitive range: only values between a and b times a record's value are sensitive.
+
+    Source: range paper, Equations 5 to 7. The guarantee is for moves inside the range.
+
+    Args:
+        posterior: the unweighted posterior.
+        a: lower end, at most 1.
+        b: upper end, at least 1.
+        seed: seed of the draws.
+        settings: further parameters of the mechanism ``range_averaged``.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> plain = fs.fit("poisson", [3, 5, 4, 8, 2, 4, 6, 1, 0, 3])
+        >>> fs.range_averaged(plain, 0.5, 1.5).guarantee
+        'range-averaged | R'
+    """
+    context = _context_of(posterior, [posterior], seed)
+    return _by_mechanism("range_averaged", posterior.family, context, {"a": a, "b": b, **settings})
+
+
+def censor(family: str, data: Data, epsilon: float, *, seed: int = 0, priors: Mapping[str, float] | None = None) -> Posterior:
+    """Fit with every log-likelihood clipped to at most epsilon / 2 in absolute value.
+
+    Differentially private for every data set, for adding or removing a record, with exact draws. Replacing one costs twice as
+    much.
+    Source: censor paper, Equations 3.5 and 3.6.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> censored = fs.censor("beta", fs.simulate("beta", 200, shape1=0.5, shape2=3), epsilon=2.0)
+        >>> censored.epsilon, bool(censored.by_record.max() <= 1.0)
+        (2.0, True)
+    """
+    return _by_mechanism("censored_unweighted", family, _context(family, data, seed), {"epsilon": epsilon}, priors)
+
+
+def record_bounds(family: str, data: Data, draws: Draws, weights: Array | None = None) -> Array:
+    """Largest absolute weighted log-likelihood (n,) of each record over S draws, such as those of another sampler.
+
+    Example:
+        >>> import numpy as np
+        >>> import formalsynth as fs
+        >>> fs.record_bounds("poisson", [0, 9], {"mu": np.array([3.0, 4.0])}).round(2).tolist()
+        [4.0, 5.91]
+    """
+    context = _context(family, data, 0)
+    given = np.ones(len(context.records)) if weights is None else np.asarray(weights, dtype=float)
+    return bounds_of(context.family, context.records, draws, [Sensitive(given)])[0].by_record
+
+
+def synthesize(posterior: Posterior, sets: int = 1, seed: int = 0) -> Array:
+    """Draw synthetic data sets (sets, n), each from one posterior draw, at the predictors of the records.
+
+    Raises:
+        ValueError: there are fewer draws than sets.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> fs.synthesize(fs.fit("poisson", [3, 5, 4, 8, 2, 4, 6, 1, 0, 3]), sets=2).shape
+        (2, 10)
+    """
+    generator = np.random.default_rng(seed)
+    if not 1 <= sets <= count(posterior.draws):
+        raise ValueError(f"sets: given {sets}; allowed: 1 to {count(posterior.draws)}, one for each draw")
+    chosen = generator.permutation(count(posterior.draws))[:sets]
+    return _family(posterior.family).predict(generator, posterior.records, take(posterior.draws, chosen))
+
+
+def noisy_table(data: Data, edges: Sequence[float], epsilon: float, seed: int | None = None) -> Integers:
+    """Count values in declared bins, with discrete Laplace noise: differentially private for adding or removing a record.
+
+    The edges and epsilon must not depend on the data. The noise is NumPy's; for a release, use ``formalsynth_release``.
+
+    Args:
+        data: the confidential values.
+        edges: increasing edges of the bins. A value equal to an edge is in the bin above it, and a value outside is in the
+            nearest bin: a refusal would depend on the data.
+        epsilon: privacy budget.
+        seed: seed of the noise, for tests only: who knows it can subtract the noise.
+
+    Raises:
+        ValueError: the edges do not increase, or epsilon is not allowed.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> len(fs.noisy_table([1.0, 2.0, 2.5], [0, 1, 2, 3], epsilon=1.0))
+        3
+    """
+    x, ends = _records(data).x, np.asarray(edges, dtype=float)
+    if not epsilon > 0:
+        raise ValueError(f"epsilon: given {epsilon:g}; allowed: a positive number")
+    if not (np.diff(ends) > 0).all() or len(ends) < 2:
+        raise ValueError("edges: allowed: at least two increasing numbers")
+    bin_of = np.clip(np.searchsorted(ends, x, side="right") - 1, 0, len(ends) - 2)
+    counts = np.bincount(bin_of, minlength=len(ends) - 1)
+    noisy = DiscreteLaplaceCounts(counts.astype(float), 1 / epsilon).noisy(np.random.default_rng(seed), 1)[0]
+    counted: Integers = noisy.astype(np.int64)
+    return counted
+
+
+def utility(data: Data, synthetic: ArrayLike) -> dict[str, float]:
+    """Statistics of one synthetic data set, and the distances of its distribution function from that of the data.
+
+    Source: censor paper, Section 4: ``ecdf_max`` and ``ecdf_avg`` over the stacked values.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> fs.utility([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])["ecdf_max"]
+        0.0
+    """
+    return utility_columns(_records(data).x, np.asarray(synthetic, dtype=float))
+
+
+def privacy_audit(family: str, data: Data, mechanism: str = "weighted", *, seed: int = 0, **parameters: float) -> pd.DataFrame:
+    """Largest privacy loss found between the data and data sets that differ from it in one record, with exact posteriors.
+
+    It is a lower bound of what the mechanism costs; ``docs/AUDIT.md`` lists the data sets that are tried.
+
+    Args:
+        family: a family with exact posteriors: ``normal``, ``lognormal``, ``beta``, ``poisson`` or a regression.
+        data: the confidential records.
+        mechanism: name of a registered mechanism; its parents are the unweighted and, where it has two, the weighted posterior.
+        seed: seed of the random numbers.
+        parameters: parameters of the mechanism.
+
+    Returns:
+        One row for each kind of neighbour and delta: the epsilon that was claimed and the one that was found.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> found = fs.privacy_audit("poisson", [3, 5, 4, 8, 2, 4, 6, 1, 0, 3])
+        >>> bool((found["audited"] > 0).any())
+        True
+    """
+    import pandas as pd
+
+    from formalsynth.audit.audit import audit
+    from formalsynth.audit.replay import Replay
+
+    context = _context(family, data, seed)
+    chain = _chain(mechanism, parameters)
+    replay = Replay(context.family, context.family.priors, context.records, chain, context.address)
+    rows = audit(replay, len(context.records), [chain[-1].id], AuditSearch(kinds=("same", "remove")), seed)
+    return pd.DataFrame([row.row() for row in rows])
+
+
+def _chain(mechanism: str, parameters: Mapping[str, float]) -> list[Synthesizer]:
+    """Return a mechanism after the parents that the papers give it."""
+    parents = {0: (), 1: ("unweighted",), 2: ("weighted", "unweighted")}[MECHANISMS[mechanism].parents]
+    needed = [_synthesizer("unweighted", {}, ())] if parents else []
+    if "weighted" in parents and mechanism != "weighted":
+        needed.append(_synthesizer("weighted", {}, ("unweighted",)))
+    return [*needed, _synthesizer(mechanism, parameters, parents)]
+
+
+def _synthesizer(mechanism: str, parameters: Mapping[str, float], parents: Sequence[str]) -> Synthesizer:
+    """Return a mechanism as a synthesizer with a fit of its own."""
+    words = MECHANISMS[mechanism].words(parameters)
+    return Synthesizer(
+        id=mechanism, mechanism=mechanism, parameters=dict(parameters), parents=tuple(parents), fit=mechanism, words=words
+    )
+
+
+def _by_mechanism(
+    mechanism: str, family: str, context: Context, parameters: Mapping[str, float], priors: Mapping[str, float] | None = None
+) -> Posterior:
+    """Fit with the form of a registered mechanism."""
+    form = _form(mechanism, context, parameters)
+    entry = MECHANISMS[mechanism]
+    return _sampled(family, context, form, entry.kind, entry.claim(parameters), priors, None)
+
+
+def _form(mechanism: str, context: Context, parameters: Mapping[str, float]) -> Form:
+    made = MECHANISMS[mechanism].apply(context, parameters)
+    assert isinstance(made, Form)
+    return made
+
+
+def _sampled(
+    family: str,
+    context: Context,
+    form: Form,
+    guarantee: str,
+    claim: float | None,
+    priors: Mapping[str, float] | None,
+    sampler: Mapping[str, float] | None,
+) -> Posterior:
+    """Sample the posterior of a form, and bound its records."""
+    request = Request(_synthesizer("unweighted", {}, ()), context, form)
+    chosen = {**context.family.priors, **(priors or {})}
+    made = StanPosteriors(_executable(context.family.program), chosen, SamplerSettings(**(sampler or {}))).posterior(request)
+    (bounds,) = bounds_of(context.family, context.records, made.draws, [form.sensitive])
+    return Posterior(
+        family, context.records, made.draws, form.weights, bounds.by_record, bounds.epsilon if claim is None else claim,
+        guarantee, made.rhat_max, min(made.ess_bulk_min, made.ess_tail_min),
+    )  # fmt: skip
+
+
+@cache
+def _executable(program: str) -> Path:
+    """Compile a program of the library once in a process; the user's cache keeps it for the next."""
+    executable = _folder() / program
+    build(PACKAGE / "programs" / f"{program}.stan", executable, ensure(_folder() / "cmdstan"))
+    return executable
+
+
+@cache
+def _folder() -> Path:
+    """Return a folder for compiled programs that is removed when the process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="formalsynth-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def _context(family: str, data: Data, seed: int) -> Context:
+    """Return the records with random streams of their own.
+
+    Raises:
+        ValueError: the family does not allow an outcome.
+    """
+    records, chosen = _records(data), _family(family)
+    if not chosen.outcomes.holds(records.x):
+        raise ValueError(f"data: the family {family} allows {chosen.outcomes.what}")
+    return Context(chosen, records, Address(seed, PAPER, SCENARIO, len(records), 0))
+
+
+def _context_of(posterior: Posterior, parents: Sequence[Posterior], seed: int = 0) -> Context:
+    """Return the records of a posterior as the input of a mechanism with parents."""
+    context = _context(posterior.family, posterior.records, seed)
+    return replace(context, parents=[parent.parent() for parent in parents])
+
+
+def _family(name: str) -> Family:
+    _find_all()
+    return FAMILIES[name]
+
+
+@cache
+def _find_all() -> None:
+    """Import everything that the library registers, once."""
+    registers: tuple[Registry[Any], ...] = (FAMILIES, FILES, MECHANISMS, POPULATIONS)
+    for register in registers:
+        register.find()
+
+
+def _records(data: Data) -> Records:
+    return data if isinstance(data, Records) else intercept_only(np.asarray(data, dtype=float))

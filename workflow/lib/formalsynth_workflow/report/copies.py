@@ -1,0 +1,115 @@
+"""Selection of the files of a run that go into a report, without confidential files and files that make it too large."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from formalsynth.runtime.files import unbroken
+from formalsynth_workflow.report.info import DisplayInfo, RunInfo
+
+LARGE = 20_000
+"""Size in bytes from which a table is compressed with gzip."""
+SHARP = 150_000
+"""Size in bytes of the largest SVG that a page shows, sharp at any zoom; larger ones load slowly, so the PNG is shown instead."""
+ROOM = 11_000_000
+"""Largest total size in bytes of the copies in a report to be sent; with the pages it stays below 15 MB, small enough to mail."""
+SHOWN_ON_PAGES = (".png", ".svg", ".txt")
+"""Extensions of the files that the pages themselves show."""
+RECORDS = "the content includes records of an unpublished data file, or a number for each of them"
+STATISTICS = "the content is made from an unpublished data file"
+TOO_LARGE = "the report would become too large to send"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """File that is left out of a report, and the reason."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Files of the run that go into a report."""
+
+    contents: Mapping[str, bytes | Path]
+    """Content as bytes, or the file to copy, by the name in the report's folder ``papers``."""
+    left_out: Sequence[LeftOut]
+
+    def of(self, file: str) -> dict[str, str]:
+        """Return the names of the copies of a figure or table, keyed by the extension of the original."""
+        return {_original(name).suffix[1:]: name for name in self.contents if str(_original(name).with_suffix("")) == file}
+
+
+def _original(name: str) -> Path:
+    return Path(name.removesuffix(".gz"))
+
+
+def withheld(info: DisplayInfo, sent: bool) -> str:
+    """Return the reason why a figure or table is not shown; empty if it is shown.
+
+    Args:
+        info: the figure or table.
+        sent: True if the report is to be sent to others.
+    """
+    if info.confidential == "records":
+        return RECORDS
+    return STATISTICS if info.confidential and sent else ""
+
+
+def copies(info: RunInfo, shown: Mapping[str, Path], sent: bool) -> Copies:
+    """Choose the files of figures and tables that go into a report.
+
+    Args:
+        info: the plan.
+        shown: the files of the run, by name.
+        sent: True if the report is to be sent to others.
+
+    Raises:
+        OSError: a file is damaged.
+    """
+    items = [item for paper in info.papers for item in (*paper.figures, *paper.tables)]
+    kept = {item.file: why for item in items if (why := withheld(item, sent))}
+    left_out = [LeftOut(name, kept[stem]) for name in shown if (stem := str(_original(name).with_suffix(""))) in kept]
+    figures = [figure.file for paper in info.papers for figure in paper.figures]
+    other = {name for file in figures for name in (f"{file}.svg", f"{file}.png") if name != picture(shown, file)}
+    names = [name for name in shown if str(_original(name).with_suffix("")) not in kept and name not in other]
+    contents = dict(_packed(name, unbroken(shown[name])) for name in names)
+    too_large = _too_large(contents) if sent else set()
+    left_out += [LeftOut(name, TOO_LARGE) for name in contents if name in too_large]
+    return Copies({name: content for name, content in contents.items() if name not in too_large}, left_out)
+
+
+def picture(shown: Mapping[str, Path], file: str) -> str:
+    """Name of the picture that a page shows for a figure; the report contains no other picture of it."""
+    sharp = shown.get(f"{file}.svg")
+    return f"{file}.svg" if sharp is not None and sharp.stat().st_size <= SHARP else f"{file}.png"
+
+
+def _packed(name: str, path: Path) -> tuple[str, bytes | Path]:
+    """Compress a large table, with identical bytes in every run; other files are copied unchanged."""
+    if path.suffix != ".csv" or path.stat().st_size < LARGE:
+        return name, path
+    return f"{name}.gz", gzip.compress(path.read_bytes(), mtime=0)
+
+
+def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
+    """Name the largest files that must be left out to keep the report small; files that the pages show are never left out."""
+    sizes = {name: len(content) if isinstance(content, bytes) else content.stat().st_size for name, content in contents.items()}
+    optional = sorted((name for name in sizes if not name.endswith(SHOWN_ON_PAGES)), key=lambda name: sizes[name])
+    total, dropped = sum(sizes.values()), set[str]()
+    while total > ROOM and optional:
+        dropped.add(largest := optional.pop())
+        total -= sizes[largest]
+    return dropped
+
+
+def by_reason(left_out: Iterable[LeftOut]) -> dict[str, list[str]]:
+    """Group the names of the omitted files by reason."""
+    names: dict[str, list[str]] = {}
+    for file in left_out:
+        names.setdefault(file.why, []).append(file.name)
+    return names

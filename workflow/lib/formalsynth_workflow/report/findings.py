@@ -1,0 +1,137 @@
+"""Summary of a ledger: counts of verdicts, claims that are listed separately, and errata, each error counted once."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from formalsynth_workflow.ledger.claims import ANOTHER, KINDS, kind_name
+from formalsynth_workflow.ledger.errata import Erratum
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
+
+JUDGED = (REPRODUCED, DIRECTION, UNDETERMINED, NOT_REPRODUCED)
+"""Verdicts that count in the headline."""
+FINDINGS = (MISPRINT, REFUTED)
+"""Verdicts of claims that are part of an erratum; the erratum is counted instead of the claims."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Claims of a kind other than test."""
+
+    kind: str
+    meaning: str
+    claims: int
+    reproduced: int
+
+
+@dataclass(frozen=True)
+class ErratumClaims:
+    """An erratum with its claims in the run."""
+
+    erratum: Erratum
+    claims: Sequence[LedgerRow]
+    """Its claims, in the order of the ledger."""
+
+    @property
+    def shown(self) -> bool:
+        """True if at least one of its claims fails in this run."""
+        return any(claim.verdict in FINDINGS for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Summary of a ledger."""
+
+    tests: Mapping[tuple[str, str], int]
+    """Claims of kind test, by paper and verdict."""
+    others: Mapping[tuple[str, str], int]
+    """Claims of other kinds, by paper and verdict."""
+    apart: Sequence[Apart]
+    """Claims of the other kinds in the ledger, by kind."""
+    errata: Sequence[ErratumClaims]
+    """All errata of the papers."""
+    readings: int = 0
+    """Number of claims of kind test whose verdict differs between readings of their paper."""
+
+    def of(self, verdicts: Iterable[str], paper: str = "") -> int:
+        """Count the claims of kind test that have one of the verdicts, in one paper or in all."""
+        chosen = set(verdicts)
+        return sum(n for (key, verdict), n in self.tests.items() if verdict in chosen and paper in ("", key))
+
+    def of_others(self, verdicts: Iterable[str], paper: str) -> int:
+        """Count the claims of other kinds that have one of the verdicts, in one paper."""
+        return sum(self.others.get((paper, verdict), 0) for verdict in verdicts)
+
+    @property
+    def claims(self) -> int:
+        """Number of claims of every kind."""
+        return sum(self.tests.values()) + sum(self.others.values())
+
+    @property
+    def judged(self) -> int:
+        """Number of claims of kind test that the run could judge."""
+        return self.of(JUDGED)
+
+    @property
+    def unjudged(self) -> dict[str, int]:
+        """Number of claims of kind test that could not be judged, by verdict."""
+        counts = Counter({verdict: 0 for _, verdict in self.tests if verdict not in (*JUDGED, *FINDINGS)})
+        return {verdict: self.of([verdict]) for verdict in counts}
+
+    def shown(self, finding: str) -> list[ErratumClaims]:
+        """List the errata of a kind that make claims of this run fail."""
+        return [item for item in self.errata if item.shown and item.erratum.kind == finding]
+
+    def headline(self, error: float = math.nan) -> str:
+        """State the verdicts on the claims of kind test; every number is a number of claims.
+
+        Args:
+            error: standard deviation of the number of reproduced claims over redrawn replicates; NaN if it is unknown.
+        """
+        held, known = self.of([REPRODUCED]), not math.isnan(error)
+        share = f"{f' ± {error:.0f}' if known else ''}{f' ({held / self.judged:.0%})' if self.judged else ''}"
+        sentence = (
+            f"Of {self.judged} claims of the papers that this run could judge, {held}{share} are reproduced, "
+            f"{self.of([DIRECTION])} in direction only, {self.of([UNDETERMINED])} undetermined "
+            f"and {self.of([NOT_REPRODUCED])} not"
+        )
+        apart = {verdict: self.of([verdict]) for verdict in FINDINGS} | self.unjudged
+        others = ", ".join(f"{number} {verdict}" for verdict, number in apart.items() if number)
+        parts = [
+            f"{sentence}{f'; not among them: {others}' if others else ''}",
+            f"{self.readings} of the verdicts {'depends' if self.readings == 1 else 'depend'} on the reading of the paper"
+            if self.readings
+            else "",
+            "The error is the standard deviation over redrawn replicates" if known else "",
+        ]
+        return " ".join(f"{part}." for part in parts if part)
+
+
+def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
+    """Summarize a ledger.
+
+    Args:
+        rows: the ledger.
+        errata: errata of its papers.
+    """
+    kinds = [kind_name(row.kind) for row in rows]
+    tests = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind == "test")
+    others = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind != "test")
+    apart = []
+    for kind, meaning in KINDS.items():
+        verdicts = [row.verdict for row, its_kind in zip(rows, kinds, strict=True) if its_kind == kind]
+        if kind != "test" and verdicts:
+            apart.append(Apart(kind, meaning, len(verdicts), verdicts.count(REPRODUCED)))
+    named = [ErratumClaims(erratum, [row for row in rows if row.erratum in (erratum.id, *erratum.also)]) for erratum in errata]
+    return Findings(tests, others, apart, named, len(_depending(rows)))
+
+
+def _depending(rows: Sequence[LedgerRow]) -> set[str]:
+    """Ids of the claims of kind test with another verdict under another reading of their paper."""
+    verdicts = {row.id: row.verdict for row in rows if kind_name(row.kind) == "test"}
+    others = [(row.kind.removeprefix(ANOTHER), row.verdict) for row in rows if row.kind.startswith(ANOTHER)]
+    return {id for id, verdict in others if verdicts.get(id, verdict) != verdict}

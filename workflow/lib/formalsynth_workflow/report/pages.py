@@ -1,0 +1,210 @@
+"""The report: static pages that open from the file system, with copies of everything they show."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth.core.words import GUARANTEES, METRICS, guarantee, metric
+from formalsynth.core.words import SYMBOLS as LETTERS
+from formalsynth.runtime.files import filled_folder, read_table, unbroken
+from formalsynth_workflow.ledger.claims import KINDS, kind_name
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.ledger.verdicts import (
+    ABSENT,
+    DIRECTION,
+    MISPRINT,
+    NO_ROWS,
+    NOT_REPRODUCED,
+    REFUTED,
+    REPRODUCED,
+    STAND_IN,
+    TOO_FEW,
+    UNDETERMINED,
+    VERDICTS,
+)
+from formalsynth_workflow.report import glossary
+from formalsynth_workflow.report.contents import Files, ShownPaper, Source, read_ledger, shown_paper
+from formalsynth_workflow.report.copies import Copies, by_reason, copies
+from formalsynth_workflow.report.findings import findings
+from formalsynth_workflow.report.formats import by_number, duration, number, slug, source_page
+from formalsynth_workflow.report.info import RunInfo
+from formalsynth_workflow.report.listings import key_lines
+from formalsynth_workflow.report.provenance import Cost, Loss, Sampling
+from formalsynth_workflow.report.rows import ours, printed
+from formalsynth_workflow.report.search import index_script
+from formalsynth_workflow.report.unsteady import unsteady
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SYMBOLS = {
+    REPRODUCED: "✓",
+    DIRECTION: "↗",
+    UNDETERMINED: "?",
+    NOT_REPRODUCED: "✗",
+    MISPRINT: "≠",
+    REFUTED: "⊥",
+    STAND_IN: "◇",
+    ABSENT: "∅",
+    NO_ROWS: "○",
+    TOO_FEW: "…",
+}
+"""Sign of each verdict, which does not depend on colour."""
+STATIC = ("style.css", "search.js", "ledger.js")
+INDEX = "index.js"
+"""Script with the search entries."""
+FRONTIER = ("cost", "figure 12")
+"""Paper and figure of the error against the guaranteed epsilon, shown on the first page if the run has it."""
+LEDGER = "claims.csv"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Facts about the run; every field is shown unchanged."""
+
+    facts: Mapping[str, str]
+    """Commit, date, versions and the like, by name."""
+    sampling: Mapping[str, Sampling]
+    """Sampling diagnostics, by paper."""
+    losses: Mapping[str, Sequence[Loss]]
+    """Failed rows, by paper."""
+    costs: Sequence[Cost]
+    """Time and memory used by each step."""
+    seconds: float
+    """Time during which at least one job was running."""
+
+
+def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates: Sequence[Path], sent: bool = False) -> None:
+    """Write the report and replace an older one.
+
+    Args:
+        folder: folder of the report; an older report there is replaced.
+        info: the plan.
+        ran: facts about the run.
+        files: files of the run.
+        templates: Jinja2 templates, the style sheet and the script of the pages.
+        sent: True if it is to be sent to others, who may not see anything made from unpublished data.
+
+    Raises:
+        OSError: a file of the run is damaged.
+    """
+    texts = {path.name: path.read_text(encoding="utf-8") for path in templates}
+    claims = [row for row in read_ledger(files.ledger) if not (sent and row.id in info.confidential_claims)]
+    ran = _without(ran, [paper.key for paper in info.papers if paper.confidential]) if sent else ran
+    chosen = copies(info, files.shown, sent)
+    lines = {name: key_lines(path) for name, path in files.sources.items() if path.suffix == ".yaml"}
+    papers = [
+        shown_paper(paper, claims, Source(files, chosen, lines.get(f"papers/{paper.key}.yaml", {}), sent))
+        for paper in info.papers
+    ]
+    environment = _environment(texts)
+    environment.globals |= _about_the_run(info, ran, files, claims, papers)
+    named = info.mechanisms
+    environment.filters["mechanisms"] = lambda id: named.get(id, ())
+    claim_lines = {
+        key.removeprefix("claims."): (name, line)
+        for name, keys in lines.items()
+        for key, line in keys.items()
+        if key.startswith("claims.")
+    }
+    turning = unsteady(read_table(files.steadiness)) if files.steadiness else {}
+    environment.filters["stays"] = lambda claim: turning.get((claim.id, claim.verdict))
+    environment.globals |= {"lines": lines, "claim_lines": claim_lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
+    with filled_folder(folder) as partial:
+        _write_pages(partial, environment, papers, files)
+        for name in STATIC:
+            (partial / name).write_text(texts[name], encoding="utf-8")
+        script = index_script(papers, claims, info.errata, named)
+        (partial / INDEX).write_text(script, encoding="utf-8")
+        _copy_shown(partial, chosen)
+        if files.ledger:
+            _write_ledger(partial / LEDGER, unbroken(files.ledger), {claim.id for claim in claims})
+
+
+def _without(ran: Ran, papers: Sequence[str]) -> Ran:
+    """Leave out the sampling diagnostics of some papers; if there are any, also the costs, which depend on their records."""
+    sampling = {key: diagnostics for key, diagnostics in ran.sampling.items() if key not in papers}
+    losses = {key: rows for key, rows in ran.losses.items() if key not in papers}
+    return replace(ran, sampling=sampling, losses=losses, costs=() if papers else ran.costs)
+
+
+def _environment(texts: Mapping[str, str]) -> Environment:
+    """Return the template environment, with the filters and texts that the templates use."""
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    environment = Environment(
+        loader=DictLoader(texts), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
+        "kind_name": kind_name, "ours": ours, "printed": printed, "symbol": lambda name: LETTERS.get(name, name),
+        "by_number": lambda names: sorted(names, key=by_number),
+    }  # fmt: skip
+    environment.globals |= {
+        "terms": glossary.TERMS, "diagnostics": glossary.DIAGNOSTICS, "sections": glossary.SECTIONS,
+        "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,
+        "symbols": SYMBOLS, "verdicts": VERDICTS, "stand_in": STAND_IN, "kinds": KINDS, "erratum_parts": glossary.ERRATUM,
+        "unsteady": glossary.UNSTEADY,
+    }  # fmt: skip
+    return environment
+
+
+def _about_the_run(
+    info: RunInfo, ran: Ran, files: Files, claims: Sequence[LedgerRow], papers: Sequence[ShownPaper]
+) -> dict[str, object]:
+    """Variables of the templates for this run, by name."""
+    return {
+        "info": info,
+        "ran": ran,
+        "papers": papers,
+        "claims": claims,
+        "shown": {(paper.key, item.what) for paper in papers for item in paper.items},
+        "makers": files.makers,
+        "sources": list(files.sources),
+        "findings": findings(claims, info.errata),
+        "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.info.kind == "contraction"],
+        "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
+    }
+
+
+def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownPaper], files: Files) -> None:
+    """Write every page."""
+
+    def render(page: str, template: str, **values: object) -> None:
+        path = folder / page
+        path.parent.mkdir(parents=True, exist_ok=True)
+        root = "../" * page.count("/")
+        path.write_text(environment.get_template(template).render(page=page, root=root, **values), encoding="utf-8")
+
+    render("index.html", "index.html")
+    render("claims.html", "claims.html")
+    render("errata.html", "errata.html")
+    for paper in papers:
+        render(f"papers/{paper.key}.html", "paper.html", paper=paper)
+    for name, path in files.sources.items():
+        render(source_page(name), "source.html", name=name, code=path.read_text(encoding="utf-8").splitlines())
+
+
+def _copy_shown(folder: Path, chosen: Copies) -> None:
+    """Copy the files that the pages show or link to."""
+    for name, content in chosen.contents.items():
+        copy = folder / "papers" / name
+        copy.parent.mkdir(exist_ok=True)
+        if isinstance(content, bytes):
+            copy.write_bytes(content)
+        else:
+            shutil.copyfile(content, copy)
+
+
+def _write_ledger(path: Path, ledger: Path, ids: Collection[str]) -> None:
+    """Copy the ledger rows of these claims."""
+    with open(ledger, encoding="utf-8", newline="") as source, open(path, "w", encoding="utf-8", newline="") as copy:
+        rows = csv.DictReader(source)
+        writer = csv.DictWriter(copy, rows.fieldnames or (), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["id"] in ids)

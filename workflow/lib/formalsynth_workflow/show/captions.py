@@ -1,0 +1,233 @@
+"""Captions of figures and tables, written from the plan; failed replicates are taken from the run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES
+from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
+from formalsynth.runtime.files import checksum, sealed
+from formalsynth_workflow.show.display import BOUNDS, NOT_SYNTHETIC, Display, ShownScenario
+from formalsynth_workflow.show.figure import Figure, FigureDisplay
+from formalsynth_workflow.show.left_out import ABSENT, FAILED, by_label, with_reasons
+from formalsynth_workflow.show.origin import Origin
+from formalsynth_workflow.show.table import Table, TableDisplay
+from formalsynth_workflow.show.types import DataFrame
+
+STAND_IN = "STAND-IN: simulated to replace missing records"
+"""Text for stand-in data in a caption and above a drawing."""
+LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, a lower bound on what can be claimed"
+"""Sentence of a caption if an audited epsilon is shown."""
+RANGES = "Guarantees of ranges (| R) are for moves inside ranges that are not public, not for these neighbours"
+"""Sentence of a caption if the audited epsilon of a mechanism with sensitive ranges is shown."""
+PRINTED = "Grey: the value that the paper prints, or both ends of a printed interval"
+"""Sentence of a caption if printed values are drawn."""
+REAL = "real data"
+"""Text for a real data set in a caption, after its name."""
+MANY = 9
+"""Largest number of labels that a caption lists one by one; longer lists are grouped."""
+SETTING = re.compile(r"(?: at)? \d.*|, .*| \(.*")
+"""Pattern of the part of a label after the name of its group."""
+SENTENCE_END = re.compile(r"(?<=[a-z0-9)])\. (?=[A-Z])")
+"""Pattern of the end of a sentence in a note."""
+
+
+def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_range: str = "") -> str:
+    """Write the caption of a figure or table: subject, place, sizes, data, guarantees, lines and note.
+
+    Args:
+        display: the figure or table.
+        failed: the sentences that :func:`failures` and :func:`not_drawn` return.
+        printed_range: the ranges of the printed values and of ours.
+    """
+    entry: Figure | Table
+    if isinstance(display, FigureDisplay):
+        kind, entry, place = "Figure", display.figure, display.figure.place
+        shown = list(display.parts.values()) or [display]
+        line = _together(text for part in shown for text in _words(part))
+        note = entry.note or _together(part.figure.note for part in shown)
+        titles = list(dict.fromkeys(panel.title for part in shown for panel in part.panels if panel.title))
+    else:
+        kind, place, line, titles = "Table", "", "", []
+        entry, note = display.entry, display.entry.note
+    frames = f"; frames: {', '.join(titles)}" if titles else ""
+    sentences = [
+        f"{kind} {display.number}. {entry.subject}{_lettered(display)}",
+        f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames} ({_data(display)}); "
+        f"scale {display.scale}",
+        failed,
+        _readings(display),
+        _guarantees(display),
+        _unit(display),
+        LOWER_BOUND if (audits := _shows_audits(display)) else "",
+        RANGES if audits and any(display.looks[id].guarantee.endswith(OF_RANGES) for id in display.ids) else "",
+        line,
+        printed_range,
+        note,
+    ]
+    return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"
+
+
+def _words(display: FigureDisplay) -> Iterable[str]:
+    """Sentences on how to read a drawing."""
+    figure = display.figure
+    printed = "Printed points are in a separate frame" if figure.printed_apart else PRINTED
+    return figure.reading(display), figure.line_words(), printed if display.printed else ""
+
+
+def _lettered(display: Display) -> str:
+    """Subjects of the parts of a sheet, each after its letter."""
+    parts = display.parts if isinstance(display, FigureDisplay) else {}
+    words = [f"({letter}) {part.figure.subject}" for letter, part in parts.items()]
+    return f": {'; '.join(words)}" if words else ""
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Join sentences into one text, without repetition."""
+    return ". ".join(dict.fromkeys(sentence for text in texts if text for sentence in SENTENCE_END.split(text.rstrip("."))))
+
+
+def _columns(display: FigureDisplay | TableDisplay) -> Sequence[str]:
+    """Columns that it shows."""
+    return (*display.figure.columns(), display.figure.across) if isinstance(display, FigureDisplay) else display.entry.columns()
+
+
+def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
+    """Return True if it shows an audited epsilon."""
+    return AUDITED in _columns(display) or (isinstance(display, TableDisplay) and display.table == AUDIT)
+
+
+def _unit(display: FigureDisplay | TableDisplay) -> str:
+    """Units in which outcomes are fitted, if epsilon or what it buys depends on them."""
+    clipped = any(display.looks[id].guarantee.endswith(EXACT_DRAWS) for id in display.ids)
+    units = dict.fromkeys(scenario.fitted_unit for scenario in display.scenarios)
+    words = ["that of the data" if unit == 1 else f"{unit:g}" for unit in units if unit is not None]
+    if not words or not (clipped or set(_columns(display)) & set(BOUNDS)):
+        return ""
+    return f"Bounds and uncentred clipping depend on the unit of the outcome: {' or '.join(words)}"
+
+
+def failures(display: Display, collected: Iterable[DataFrame]) -> str:
+    """Name the synthesizers with fewer results than the caption states; empty if there are none.
+
+    Args:
+        display: the figure or table.
+        collected: the collected tables that it reads.
+    """
+    results: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    for table in (table for table in collected if "synthesizer" in table):
+        results.update(table["synthesizer"])
+        if "status" in table:
+            failed.update(table.loc[table["status"] == "failed", "synthesizer"])
+    parts = []
+    for id in (id for id in display.ids if id not in NOT_SYNTHETIC):
+        number, lost = results[id], failed[id]
+        if lost and lost < number:
+            parts.append(f"{display.looks[id].label} ({lost} of {number} replicates)")
+        elif lost or (not number and display.table in SAMPLE_COLUMNS):
+            parts.append(f"{display.looks[id].label} (no result at all)")
+    return f"Failed and left out: {'; '.join(parts)}" if parts else ""
+
+
+def not_drawn(display: FigureDisplay, table: DataFrame) -> str:
+    """Name the labels with infinite values, or values that a logarithmic axis cannot show; empty if there are none.
+
+    Args:
+        display: the figure.
+        table: its tidy table.
+    """
+    parts = [(part, table[table["part"] == letter]) for letter, part in display.parts.items()] or [(display, table)]
+    rows = [with_reasons(part.figure, own) for part, own in parts]
+    words = [words for part in rows for words in by_label(part[~part[ABSENT].str.startswith(FAILED)])]
+    return f"Not drawn: {'; '.join(dict.fromkeys(words))}" if words else ""
+
+
+def _sizes(display: Display) -> str:
+    """Sample sizes, and the replicates or synthetic data sets of each scenario."""
+    if isinstance(display, FigureDisplay) and display.parts:
+        return "; ".join(dict.fromkeys(_sizes(part) for part in display.parts.values()))
+    if display.table in ("replicates", "details"):
+        return _each(display, lambda scenario: scenario.replicates, lambda k: f"{k} replicate{'s' * (k > 1)} of n = ")
+    if display.table == AUDIT:
+        return _each(display, lambda scenario: scenario.audited, lambda k: f"{k} audited data set{'s' * (k > 1)} of n = ")
+    if display.table == "sets":
+        return _each(
+            display, lambda scenario: scenario.synthetic_sets, lambda k: f"{k} synthetic data sets from one sample of n = "
+        )
+    return _each(display, lambda _: 1, lambda _: f"{'posterior draws from ' * (display.table == 'draws')}one sample of n = ")
+
+
+def _each(display: Display, number: Callable[[ShownScenario], int], words: Callable[[int], str]) -> str:
+    """Sample sizes with a number for each, such as replicates, in words; scenarios with the same number are listed together."""
+    several = len({scenario.name for scenario in display.scenarios}) > 1
+    by_number: dict[int, list[str]] = {}
+    for scenario in display.scenarios:
+        n = f"{scenario.n} ({scenario.label})" if several else str(scenario.n)
+        if number(scenario):
+            by_number.setdefault(number(scenario), []).append(n)
+    return "; ".join(f"{words(k)}{', '.join(sizes)}" for k, sizes in by_number.items())
+
+
+def _data(display: Display) -> str:
+    """Kind of the data; by scenario if the kinds differ, and with the name of a real data set."""
+    labels: dict[str, list[str]] = {}
+    for scenario in display.scenarios:
+        labels.setdefault(_kind_of_data(scenario), []).append(scenario.label or scenario.name)
+    if len(labels) == 1 and REAL not in labels:
+        return next(iter(labels))
+    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {kind}" for kind, names in labels.items())
+
+
+def _kind_of_data(scenario: ShownScenario) -> str:
+    if scenario.stand_in:
+        return STAND_IN
+    return f"file {scenario.file}" if scenario.file else scenario.data or REAL
+
+
+def _readings(display: Display) -> str:
+    """Name the readings of the paper that are shown; for a sheet, those of its parts."""
+    parts = display.parts.values() if isinstance(display, FigureDisplay) else ()
+    readings = dict.fromkeys([*display.readings, *(reading for part in parts for reading in part.readings)])
+    return f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else ""
+
+
+def _guarantees(display: Display) -> str:
+    """Kind of guarantee of each synthesizer, or of each group if there are many."""
+    by_kind: dict[str, dict[str, None]] = {}
+    for id in display.ids:
+        if id not in NOT_SYNTHETIC:
+            by_kind.setdefault(display.looks[id].guarantee, {})[display.looks[id].label] = None
+    many = len({label for labels in by_kind.values() for label in labels}) > MANY
+    kinds = [f"{kind}: {', '.join(_groups(labels) if many else labels)}" for kind, labels in by_kind.items()]
+    head = "Guarantees, with the number of settings" if many else "Guarantees"
+    return f"{head}: {'; '.join(kinds)}" if kinds else ""
+
+
+def group_of(label: str) -> str:
+    """Name of the group of a label, which is the label without its setting, such as ``Censor_w`` for ``Censor_w, ε = 5``."""
+    return label if label.startswith("(") else SETTING.sub("", label) or label
+
+
+def _groups(labels: Iterable[str]) -> list[str]:
+    """Names of groups of labels, with the number of settings if there are several."""
+    return [f"{name} ({number})" if number > 1 else name for name, number in Counter(map(group_of, labels)).items()]
+
+
+def write_caption(path: str | Path, text: str, origin: Origin, values: Path) -> None:
+    """Write a caption: the caption in one line, and the origin in another.
+
+    A CSV file cannot carry its origin: a comment breaks readers, and columns with it would double the size of the largest tables.
+    So its caption also has its checksum.
+
+    Args:
+        path: file to write.
+        text: the caption.
+        origin: origin of the figure or table.
+        values: its CSV file.
+    """
+    with sealed(path) as partial:
+        partial.write_text(f"{text}{origin.words}. {values.name} has the sha256 {checksum(values)}.\n", encoding="utf-8")

@@ -1,0 +1,85 @@
+"""Composition of a figure: title, frames and legend, on a drawing or on a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from formalsynth_workflow.show.drawing import below, guarantee_marks, legend_height, line_handles, printed_handle, titled, wrapped
+from formalsynth_workflow.show.figure import FigureDisplay
+from formalsynth_workflow.show.left_out import by_label, drawn_rows, empty_words, is_empty, with_reasons
+from formalsynth_workflow.show.style import COLUMN, INK, TITLE
+from formalsynth_workflow.show.types import Canvas, DataFrame, Handle
+
+IN_UNITS = ("value", "line", "printed_low", "printed_high")
+"""Columns of a tidy table that are measured in the unit of the values."""
+WARNING = "#a00000"
+"""Colour of the title of a figure with stand-in data."""
+EMPTY = 1.0
+"""Height in inches of a figure without values."""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Content of a figure, its title and legend, and its size."""
+
+    table: DataFrame
+    """Rows that are drawn, in the unit of the drawing."""
+    title: str
+    legend: Sequence[Handle]
+    across: int
+    """Number of columns of the legend."""
+    width: float
+    """Width in inches."""
+    height: float
+    """Height in inches, including title and legend."""
+    left_out: str = ""
+    """Labels with values that are left out, and the reasons; for a figure without values, only the reasons."""
+
+
+def composition(display: FigureDisplay, table: DataFrame, subject: str, warning: str = "") -> Composition:
+    """Content, title, legend and size of a figure.
+
+    Args:
+        display: the figure.
+        table: its tidy table.
+        subject: the title, of any length.
+        warning: a line above the title.
+    """
+    figure, notes = display.figure, list[str]()
+    table = table.assign(**{column: table[column] / figure.per for column in IN_UNITS if column in table})
+    if not display.parts:
+        table = with_reasons(figure, table)
+        if is_empty(table):
+            title = titled(subject, COLUMN, warning)
+            return Composition(table, title, [], 1, COLUMN, EMPTY + _height_of(title), wrapped(empty_words(table), COLUMN))
+        notes = [] if figure.EMPTY_ROWS else by_label(table)
+        table = table if figure.EMPTY_ROWS else drawn_rows(table)
+    width, height = figure.inches(display, table)
+    handles = [*(line_handles(display, table) if figure.LINES else []), *figure.legend(display, table)]
+    marks = guarantee_marks(display, figure.marked(display, table), bool(handles))
+    across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
+    printed = [] if display.parts or figure.printed_apart else printed_handle(table, bool(handles))
+    marks = [*marks, *printed, *figure.bars()]
+    title, left_out = titled(subject, width, warning), "\n".join(wrapped(note, width) for note in notes)
+    height += _height_of(title) + 0.04 + legend_height([*handles, *marks], across, left_out)
+    return Composition(table, title, [*handles, *marks], across, width, height, left_out)
+
+
+def _height_of(title: str) -> float:
+    """Height of a title in inches."""
+    return 0.15 * (title.count("\n") + 1) if title else 0.0
+
+
+def compose(display: FigureDisplay, canvas: Canvas, around: Composition) -> None:
+    """Paint a figure with its title and its legend."""
+    colour = WARNING if display.stand_in else INK
+    if around.title:
+        canvas.suptitle(around.title, x=0.01, ha="left", fontsize=TITLE, fontweight="bold", color=colour)
+    if is_empty(around.table) and not display.parts:
+        axis = canvas.subplots()
+        axis.set_axis_off()
+        axis.text(0.5, 0.5, around.left_out, ha="center", va="center", transform=axis.transAxes)
+        return
+    display.figure.paint(display, around.table, canvas)
+    below(canvas, around.legend, around.across, around.left_out)

@@ -1,0 +1,80 @@
+"""Drawings of tidy tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from formalsynth.runtime.files import sealed
+from formalsynth_workflow.show.captions import STAND_IN
+from formalsynth_workflow.show.compose import compose, composition
+from formalsynth_workflow.show.drawing import plain_powers, subscripts
+from formalsynth_workflow.show.figure import FigureDisplay
+from formalsynth_workflow.show.origin import UNKNOWN, Origin
+from formalsynth_workflow.show.style import DPI, STYLE
+from formalsynth_workflow.show.types import DataFrame, Drawing
+
+DIGITS = 7
+"""Number of decimals in positions, which are shares of a drawing's width or height."""
+
+
+def draw_figure(display: FigureDisplay, table: DataFrame, paths: Sequence[Path], origin: Origin = UNKNOWN) -> None:
+    """Draw a tidy figure table and save it under each of the paths.
+
+    Args:
+        display: the figure.
+        table: output of :func:`formalsynth_workflow.show.tidy.figure_table`; rows without a value are left out.
+        paths: files to write; the suffix determines the format.
+        origin: metadata of the files.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    drawing = drawing_of(display, table)
+    for path in paths:
+        with sealed(path) as partial:
+            drawing.savefig(partial, dpi=DPI, metadata=origin.metadata(path.suffix))
+
+
+def drawing_of(display: FigureDisplay, table: DataFrame) -> Drawing:
+    """Draw a tidy figure table, with its final layout.
+
+    The drawing has no window, so requests to redraw it, such as those of seaborn for each swarm of dots, have no effect.
+    """
+    os.environ.pop("MPLBACKEND", None)  # importing matplotlib fails if this variable names a missing backend
+    import matplotlib
+
+    matplotlib.rcdefaults()  # ignore settings of the user
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
+    table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
+    drawing = _composed(display, table)
+    engine = drawing.get_layout_engine()
+    if engine is not None:
+        engine.execute(drawing)  # one layout for all formats
+        drawing.set_layout_engine(None)  # a placeholder engine would draw each format twice
+        _round_places(drawing)
+    return drawing
+
+
+def _round_places(drawing: Drawing) -> None:
+    """Round the positions of axes: their last digits, which an SVG contains, depend on the order in memory."""
+    for part in drawing.subfigs:
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(DIGITS))
+    for axis in drawing.axes:
+        place = axis.get_position(original=True)
+        place.set_points(place.get_points().round(DIGITS))
+        axis.set_position(place)
+
+
+def _composed(display: FigureDisplay, table: DataFrame) -> Drawing:
+    """Draw the complete figure."""
+    from matplotlib.figure import Figure as Drawing
+
+    around = composition(display, table, display.figure.subject, STAND_IN if display.stand_in else "")
+    drawing = Drawing(figsize=(around.width, around.height), layout="constrained")
+    compose(display, drawing, around)
+    plain_powers(drawing)
+    subscripts(drawing)
+    return drawing

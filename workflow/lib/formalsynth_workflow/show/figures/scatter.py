@@ -1,0 +1,77 @@
+"""Scatter plots: one column against another, record by record."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth_workflow.show.drawing import stacked
+from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
+from formalsynth_workflow.show.groups import by_name
+from formalsynth_workflow.show.style import TEXT, edge
+from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle
+
+MARKERS = ("o", "^", "s", "v")
+
+
+@figure_kind("scatter")
+class Scatter(Figure):
+    """Scatter plot with one point for each row and synthesizer."""
+
+    ALT = "Scatter plot"
+    FRAMES = ("none", "synthesizer")
+    READING = "One point for each record"
+    MARKED = False
+
+    kind: Literal["scatter"]
+    value: str = Field(description="Column that is drawn.")
+    x: str = Field(min_length=1, description="Column on the x axis.")
+    x_label: str = Field("", description="Label of the x axis.")
+    line: Literal["none", "delta"] = Field("none", description="Dashed line: each synthesizer's Δ, its largest value.")
+
+    @property
+    def across(self) -> str:
+        """Column on the x axis."""
+        return self.x
+
+    def line_words(self) -> str:
+        """Words of the caption on the dashed lines; empty if there are none."""
+        return "Dashed lines: Δ, the largest bound" if self.line == "delta" else ""
+
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
+        """Legend entries for the points, as drawn, if synthesizers share a frame."""
+        from matplotlib.lines import Line2D
+
+        looks = [display.looks[id] for id in table["synthesizer"].unique()] if self.panels != "synthesizer" else []
+        return [
+            Line2D(
+                [], [], linestyle="", marker=MARKERS[k % len(MARKERS)], markersize=4, color=edge(look.colour), label=look.label
+            )
+            for k, look in enumerate(looks)
+        ]
+
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
+        """Draw the frames below each other, with the same x limits."""
+        margin = 0.04 * (table["x"].max() - table["x"].min()) or 0.5
+        for axis, group in stacked(display, table, canvas):
+            self._draw_points(axis, group, display)
+            axis.set_ylabel(self.y)
+            axis.margins(y=0.12)
+            axis.set_xlim(float(table["x"].min() - margin), float(table["x"].max() + margin))
+        axis.set_xlabel(self.x_label)
+
+    def _draw_points(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
+        """Draw the points of each synthesizer, and a dashed line at their largest value."""
+        for k, (id, points) in enumerate(by_name(table, "synthesizer")):
+            colour, marker = edge(display.looks[id].colour), MARKERS[k % len(MARKERS)]
+            axis.scatter(
+                points["x"], points["value"], s=7, alpha=0.45, linewidths=0, color=colour, marker=marker, rasterized=True
+            )
+            if self.line == "delta":
+                largest = points["value"].max()
+                axis.axhline(largest, linestyle=(0, (4, 2)), color=colour, linewidth=0.9)
+                axis.annotate(
+                    f"Δ = {largest:.3g}", (0.005, largest), xycoords=axis.get_yaxis_transform(),
+                    xytext=(0, 1.5 - 10 * (k % 2)), textcoords="offset points", fontsize=TEXT, color=colour,
+                )  # fmt: skip

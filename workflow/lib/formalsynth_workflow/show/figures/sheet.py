@@ -1,0 +1,93 @@
+"""Sheets: several figures printed under one number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from formalsynth.core.kinds import ByKind
+from formalsynth_workflow.show.compose import Composition, compose, composition
+from formalsynth_workflow.show.figure import DEFAULT, FIGURES, Figure, FigureDisplay, figure_kind
+from formalsynth_workflow.show.style import COLUMN
+from formalsynth_workflow.show.types import Canvas, DataFrame
+
+OPTIONAL = ("density", "at", "printed_low", "printed_high", "printed_x", "common")
+"""Columns that only some kinds have; in the table of a sheet, all parts have them."""
+Letter = Annotated[str, Field(pattern="^[a-z]$")]
+
+
+class _PartKinds(ByKind):
+    """Part of a sheet, by its kind; any kind except a sheet is allowed."""
+
+    def variants(self) -> Mapping[str, type[BaseModel]]:
+        """All kinds except sheets."""
+        return {name: kind for name, kind in super().variants().items() if name != "sheet"}
+
+
+@figure_kind("sheet")
+class Sheet(Figure):
+    """Several figures of one scenario printed under one number, each with its own letter."""
+
+    ALT = "Several figures on one sheet"
+    MARKED = False
+
+    kind: Literal["sheet"]
+    value: Literal[""] = Field("", description="Must be left out: the parts define it.")
+    synthesizers: list[str | list[str]] = Field(default_factory=list, description="Must be left out: the parts define it.")
+    parts: dict[Letter, Annotated[Figure, _PartKinds(FIGURES, DEFAULT)]] = Field(
+        min_length=2, description="Figures by letter, all with the same scenario and size."
+    )
+
+    @model_validator(mode="after")
+    def _one_scenario(self) -> Self:
+        if self.synthesizers:
+            raise ValueError("The synthesizers of a sheet should be left out: its parts define them")
+        for letter, part in self.parts.items():
+            if (part.scenario, part.size) != (self.scenario, self.size):
+                raise ValueError(
+                    f"Part {letter} should have the scenario and the size of the sheet, which are {self.scenario}, {self.size}"
+                )
+        return self
+
+    def members(self) -> Mapping[str, Figure]:
+        """Parts of the sheet."""
+        return self.parts
+
+    def columns(self) -> list[str]:
+        """Columns of the values that any part draws."""
+        return list(dict.fromkeys(column for part in self.parts.values() for column in part.columns()))
+
+    def tables(self) -> list[str]:
+        """Names of the collected tables that any part reads for each scenario."""
+        return list(dict.fromkeys(table for part in self.parts.values() for table in part.tables()))
+
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
+        """Width of a column, or of a page if there are more than two parts."""
+        rows = _rows(display, table)
+        return COLUMN * len(rows[0]), sum(_height(row) for row in rows)
+
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
+        """Draw each part with its own title and legend."""
+        rows = _rows(display, table)
+        places = canvas.subfigures(len(rows), len(rows[0]), squeeze=False, height_ratios=[_height(row) for row in rows])
+        for row, canvases in zip(rows, places, strict=True):
+            for (part, around), place in zip(row, canvases, strict=False):
+                compose(part, place, around)
+
+
+def _rows(display: FigureDisplay, table: DataFrame) -> list[list[tuple[FigureDisplay, Composition]]]:
+    """Parts that have results, row by row."""
+    parts = []
+    for letter, part in display.parts.items():
+        own = table[table["part"] == letter]
+        own = own.drop(columns=[name for name in OPTIONAL if name in own and own[name].isna().all()])
+        if len(own):
+            parts.append((part, composition(part, own, f"{letter}  {part.figure.subject}")))
+    across = 1 if len(parts) < 3 else 2
+    return [parts[k : k + across] for k in range(0, len(parts), across)]
+
+
+def _height(row: list[tuple[FigureDisplay, Composition]]) -> float:
+    return max(around.height for _, around in row)
