@@ -123,7 +123,7 @@ def test_a_real_file_is_released_by_the_guide(name, tmp_path, monkeypatch, capsy
     synthetic = pd.read_csv(f"releases/{name}/synthetic_1.csv", dtype=str)
     assert list(synthetic) == released
     assert len(synthetic) == rows
-    texts = "".join(path.read_text() for path in Path("release", name).iterdir())
+    texts = "".join(path.read_text() for path in Path("releases", name).iterdir())
     assert not any(column in texts for column in set(in_order) - set(released))
     ours = pd.read_csv(f"{name}.csv", sep=delimiter, dtype=str, na_values=["?"])
     differences = {column: difference(ours[column], synthetic[column], in_order[column]["type"]) for column in released}

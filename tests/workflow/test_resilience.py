@@ -337,7 +337,7 @@ def test_processes_that_serve_fits_are_killed_at_random_moments_and_nothing_diff
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="jobs are forked from a server only on Linux")
 def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_path, repository, cmdstan, reference):
-    """The jobs of a killed server end with it and have failed; those after them have another server."""
+    """The jobs of a killed server end with it, and the run fails; the next one makes their files."""
     undisturbed, _ = reference
     expected, generator, ended = results(undisturbed), np.random.default_rng(20261127), 0
     for lap in range(6):
@@ -351,16 +351,13 @@ def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_pa
             os.kill(server, signal.SIGKILL)
         time.sleep(0.2)
         assert [pid for pid in jobs if command(pid)] == []
-        status = run.wait(timeout=900)
-        assert (status != 0) is bool(jobs), (folder / "run.log").read_text()[-3000:]
+        ended += run.wait(timeout=900) != 0  # jobs may also start or end between the list and the kill
         files = results(folder)
         assert {name: files[name] == expected.get(name) for name in files} == dict.fromkeys(files, True)
         again = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan))
         assert again.wait(timeout=900) == 0, (folder / "run.log").read_text()[-3000:]
         assert results(folder) == expected
         assert left_over(folder) == []
-        ended += len(jobs)
-    print(f"{ended} jobs ended with their servers")
     assert ended
 
 
