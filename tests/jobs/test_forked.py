@@ -267,15 +267,33 @@ def test_server_and_jobs_end_with_their_killed_owner(owner):
     wait_for(lambda: not (is_alive(job) or is_alive(server)))
 
 
+def test_a_job_begins_when_its_measurement_does(script, tmp_path):
+    """A short one would otherwise end before, and could not be measured."""
+    done = tmp_path / "done"
+
+    @contextlib.contextmanager
+    def measured(pid):
+        time.sleep(0.2)
+        assert is_alive(pid) and not done.exists()
+        yield
+
+    assert run(script(f"open({str(done)!r}, 'w')"), measured) == 0
+    assert done.exists()
+
+
 def test_jobs_end_with_a_killed_server_and_another_serves_the_next(script, tmp_path):
     path, started = script(WAIT), tmp_path / "job.started"
     pids = []
 
+    def kill_server():
+        wait_for(lambda: started.exists() and started.read_text())
+        time.sleep(0.1)
+        os.kill(int(started.read_text()), signal.SIGKILL)
+
     @contextlib.contextmanager
     def measured(pid):
         pids.append(pid)
-        wait_for(lambda: started.exists() and started.read_text())
-        threading.Timer(0.1, os.kill, [int(started.read_text()), signal.SIGKILL]).start()
+        threading.Thread(target=kill_server).start()
         yield
 
     assert run(path, measured) == LOST

@@ -75,23 +75,29 @@ def run_script(script: str, environment: Mapping[str, str], measured: Callable[[
         environment: environment variables of the job.
         measured: returns a context, given the process id, in which the job runs.
     """
-    job = SERVER.Process(target=_be_program, args=(script, dict(environment)))
+    measuring, begin = SERVER.Pipe(duplex=False)
+    job = SERVER.Process(target=_be_program, args=(script, dict(environment), measuring))
     try:
         with STARTING_OR_ENDING:
             job.start()
     except (EOFError, OSError):  # the server was killed
         return LOST
+    finally:
+        measuring.close()
     with measured(job.pid or 0):
+        begin.close()  # a job that ends before it is measured would be an error
         connection.wait([job.sentinel])
     with STARTING_OR_ENDING:
         job.join()
     return LOST if job.exitcode is None else job.exitcode
 
 
-def _be_program(script: str, environment: Mapping[str, str]) -> None:
-    """Run a script like a program of its own, with what Python does at its exit."""
+def _be_program(script: str, environment: Mapping[str, str], measuring: connection.Connection) -> None:
+    """Run a script like a program of its own, with what Python does at its exit, once its measurement has begun."""
     from formalsynth_workflow.jobs import preloaded
 
+    measuring.poll(None)
+    measuring.close()
     ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     for number, handler in preloaded.HANDLERS.items():
         signal.signal(number, handler)
