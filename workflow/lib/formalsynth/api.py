@@ -215,7 +215,7 @@ def reweight(posterior: Posterior, k: float) -> Array:
         >>> bool((fs.reweight(weighted, 0.9) <= 1).all())
         True
     """
-    return _form("reweighted", _context_of(posterior, [posterior]), {"k": k}).weights
+    return _form("reweighted", _with_parent(posterior), {"k": k}).weights
 
 
 def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, **settings: float) -> Posterior:
@@ -236,7 +236,7 @@ def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, *
         >>> fs.range_averaged(plain, 0.5, 1.5).guarantee
         'range-averaged | R'
     """
-    context = _context_of(posterior, [posterior], seed)
+    context = _with_parent(posterior, seed)
     return _by_mechanism("range_averaged", posterior.family, context, {"a": a, "b": b, **settings})
 
 
@@ -313,8 +313,7 @@ def noisy_table(data: Data, edges: Sequence[float], epsilon: float, seed: int | 
         raise ValueError(f"epsilon: given {epsilon:g}; allowed: a positive number")
     if not (np.diff(ends) > 0).all() or len(ends) < 2:
         raise ValueError("edges: allowed: at least two increasing numbers")
-    bin_of = np.clip(np.searchsorted(ends, x, side="right") - 1, 0, len(ends) - 2)
-    counts = np.bincount(bin_of, minlength=len(ends) - 1)
+    counts = np.bincount(np.searchsorted(ends[1:-1], x, side="right"), minlength=len(ends) - 1)
     noisy = DiscreteLaplaceCounts(counts.astype(float), 1 / epsilon).noisy(np.random.default_rng(seed), 1)[0]
     counted: Integers = noisy.astype(np.int64)
     return counted
@@ -446,10 +445,9 @@ def _context(family: str, data: Data, seed: int) -> Context:
     return Context(chosen, records, Address(seed, PAPER, SCENARIO, len(records), 0))
 
 
-def _context_of(posterior: Posterior, parents: Sequence[Posterior], seed: int = 0) -> Context:
-    """Return the records of a posterior as the input of a mechanism with parents."""
-    context = _context(posterior.family, posterior.records, seed)
-    return replace(context, parents=[parent.parent() for parent in parents])
+def _with_parent(posterior: Posterior, seed: int = 0) -> Context:
+    """Return the records of a posterior as the input of a mechanism whose parent it is."""
+    return replace(_context(posterior.family, posterior.records, seed), parents=[posterior.parent()])
 
 
 def _family(name: str) -> Family:
