@@ -3,6 +3,7 @@
 ``python tests/households.py households.csv`` writes it.
 """
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -108,6 +109,14 @@ RELEASE = {
     "region": "Nowhere", "sector": "Government", "licence": "CC-BY-4.0", "curator.name": "Office of Examples",
     "curator.contact": "data@office.example", "analyses": ANALYSES,
 }  # fmt: skip
+
+
+def all_pairs(columns):
+    """All pairs of released columns and of the kinds of their values."""
+    released = {name: column for name, column in columns.items() if column.get("release") != "suppressed"}
+    members = {name: name for name in released}
+    members |= {f"{name} kind": name for name, column in released.items() if {"own_zero", "may_be_missing"} & column.keys()}
+    return [list(pair) for pair in itertools.combinations(members, 2) if members[pair[0]] != members[pair[1]]]
 
 
 def declared_study(rows=4000):

@@ -2,6 +2,7 @@
 
 import incomes
 import numpy as np
+from households import all_pairs
 
 from formalsynth_release.assemble import crossing_of
 from formalsynth_release.crossing import declarations_of, write_crossing
@@ -30,7 +31,7 @@ def a_schema(**changes):
     values = {
         "file": "income.csv", "rows": 3000, "protected": "person", "rows_each": 1, "neighbours": "replace",
         "outside_bounds": "clip", "missing": "drop_rows", "zeros": "refuse", "outcome": "income", "columns": COLUMNS,
-        "pairs": None if "columns" in changes else [["age", "income"]],
+        "pairs": all_pairs(changes["columns"]) if "columns" in changes else [["age", "income"]],
     }  # fmt: skip
     return Schema.model_validate(values | changes)
 

@@ -232,8 +232,8 @@ def _quantiles(way: Way) -> list[str]:
 
 def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:
     """Explain that an analysis needs a pair of columns that is not declared; empty if it does not."""
-    declared = {frozenset(pair) for pair in schema.pairs or []}
-    for regression in analyses.regressions if schema.pairs is not None else []:
+    declared = {frozenset(pair) for pair in schema.pairs}
+    for regression in analyses.regressions:
         if name.startswith(f"{regression.label(schema.outcome)}: "):
             needed = itertools.combinations([schema.outcome, *regression.predictors], 2)
             if lost := [" and ".join(pair) for pair in needed if frozenset(pair) not in declared]:

@@ -57,11 +57,11 @@ class Layout:
     @functools.cached_property
     def pairs(self) -> list[Pair]:
         """Declared pairs of variables, first those of kinds; none pairs a column with its own kind."""
-        declared = None if self.schema.pairs is None else {frozenset(pair) for pair in self.schema.pairs}
+        declared = {frozenset(pair) for pair in self.schema.pairs}
         pairs = [
             (first, second)
             for first, second in itertools.combinations((name for _, name, *_ in self.members), 2)
-            if column_of(first) != column_of(second) and (declared is None or {first, second} in declared)
+            if column_of(first) != column_of(second) and {first, second} in declared
         ]
         return sorted(pairs, key=lambda pair: -sum(name.endswith(KIND) for name in pair))
 

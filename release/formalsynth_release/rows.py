@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 LEAST_ROWS = 20
 """Minimum number of rows for a useful release."""
 MANY_ROWS = 500_000
-MANY_PAIRS = 100
-"""Number of pairs above which a warning asks to declare those that are needed."""
 FEW_IN_CATEGORY = 5
 FEW_VALUES = 10
 """Minimum number of distinct values for an outcome to count as numeric."""
@@ -277,12 +274,6 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
     if dropped:
         are = "is" if dropped == 1 else "are"
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
-    pairs = math.comb(len(schema.released), 2)
-    if schema.pairs is None and pairs > MANY_PAIRS:
-        yield (
-            f"pairs is not declared: a release of all columns divides its epsilon among {pairs} pairs of columns, and takes "
-            "a long time. Declare the pairs that analysts need."
-        )
     for name, others in _without_kinds(schema).items():
         yield (
             f"pairs: those of {name} with {', '.join(others)} describe only rows with {name} above 0. If analysts need to "
@@ -301,8 +292,8 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
 
 def _without_kinds(schema: Schema) -> dict[str, list[str]]:
     """Return columns with a level for 0, each with those that are paired with it but not with its kind."""
-    declared, others = {frozenset(pair) for pair in schema.pairs or []}, dict[str, list[str]]()
-    for pair in schema.pairs or []:
+    declared, others = {frozenset(pair) for pair in schema.pairs}, dict[str, list[str]]()
+    for pair in schema.pairs:
         for first, second in (pair, pair[::-1]):
             column = schema.columns.get(second)
             if column and column.own_zero and frozenset((first, second + KIND)) not in declared:

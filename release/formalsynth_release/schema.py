@@ -217,8 +217,11 @@ class PublicSchema(Model):
     missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
     zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
     outcome: Name = Field(description="The main column, whose mean and quantiles are reported.")
-    pairs: list[tuple[Name, Name]] | None = Field(
-        None, description="Pairs of columns whose association noisy tables keep; by default all. Fewer pairs are more precise."
+    pairs: list[tuple[Name, Name]] = Field(
+        description="Pairs of columns whose association noisy tables keep, the most important one first. Fewer are more precise."
+    )
+    accept_noise: list[tuple[Name, Name]] = Field(
+        default_factory=list, description="Declared pairs that a release keeps although its noise can invent an association."
     )
     margins: Annotated[float, Field(ge=0.01, le=0.99)] = Field(
         0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
@@ -263,7 +266,7 @@ class PublicSchema(Model):
         return self
 
     def _wrong_pairs(self) -> Iterator[str]:
-        pairs = self.pairs or []
+        pairs = self.pairs
         counts = Counter(frozenset(pair) for pair in pairs)
         if twice := [" and ".join(sorted(pair)) for pair, number in counts.items() if number > 1]:
             yield f"a pair twice: {'; '.join(twice)}"
@@ -273,6 +276,8 @@ class PublicSchema(Model):
         unknown = {name: None for pair in pairs for name in pair if name not in known}
         if unknown:
             yield f"{', '.join(map(repr, unknown))}; allowed: {', '.join(known)}"
+        if other := [f"{a} and {b}" for a, b in self.accept_noise if frozenset((a, b)) not in counts]:
+            yield f"no {'; no '.join(other)}, which accept_noise names"
 
     @property
     def dropped(self) -> str:

@@ -65,8 +65,9 @@ zeros: {declare} # rows with an outcome of 0: keep, drop_rows or refuse
 # The main column, whose mean and quantiles are reported.
 outcome: {outcome}
 
-# Pairs whose association is kept, such as [[age, income], [age, "income kind"]]; default: all pairs, so each gets less epsilon.
-# pairs: []
+# Pairs whose association is kept, the most important one first, such as [[age, income], [age, "income kind"]]. Each further pair
+# makes the others less precise; formalsynth plan shows how many the file can carry, and [] keeps none.
+pairs: {declare}
 
 # Types (guessed here), bounds, decimals and categories are published: declare only what everyone knows without the file. release:
 #   synthesized: drawn from noisy tables; suppressed: left out.

@@ -166,7 +166,7 @@ def check_numbers(schema: PublicSchema) -> None:
         )
         raise DataError("\n".join(f"schema.yaml: columns: {name}: {why}" for name in inexact))
     variables, numbers = layout.variables(), _numbers(layout)
-    constant = dict.fromkeys(name for pair in schema.pairs or [] for name in pair if len(variables[name].own) < 2)
+    constant = dict.fromkeys(name for pair in schema.pairs for name in pair if len(variables[name].own) < 2)
     wrong = [
         f"schema.yaml: pairs: {name} has a single level or bin, so nothing is related to it: declare another scale, "
         "other bounds or more bins, or leave its pairs out"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -74,7 +73,7 @@ class Tried:
 def compare_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> str:
     """Try noisy tables on the file, made as in a release but with different noise, and write the internal report."""
     analyses = config.analyses.model_copy(update={"quantiles": sorted({*config.analyses.quantiles, *TAILS})})
-    pairs, generator, rows = declared_pairs(schema), np.random.default_rng(), rows_of(schema, config, len(table))
+    pairs, generator, rows = schema.pairs, np.random.default_rng(), rows_of(schema, config, len(table))
     file, of_file = estimates(schema, analyses, table), associations(schema, table, pairs)
     sets, declared, tried = min(config.sets, max(MOST_ROWS // rows, 1)), names(schema, config.analyses), []
     for epsilon in (factor * config.ceiling for factor in FACTORS):
@@ -88,11 +87,6 @@ def compare_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -
             differences.append(np.mean([associations(schema, synthetic, pairs) for synthetic in drawn], axis=0) - of_file)
         tried.append(Tried(epsilon, cost, file, declared, np.array(releases), np.array(differences)))
     return _page(config, tried, pairs, sets)
-
-
-def declared_pairs(schema: PublicSchema) -> list[tuple[str, str]]:
-    """List the declared pairs; if none are declared, all pairs of columns, without the kinds of their values."""
-    return schema.pairs if schema.pairs is not None else list(itertools.combinations(schema.released, 2))
 
 
 def associations(schema: PublicSchema, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Array:

@@ -46,6 +46,7 @@ def schema(text="", **changes):
     values = {
         "file": "income.csv", "rows": max(text.count(b"\n") - 1, 2) if text else 60, "protected": "person", "rows_each": 1,
         "neighbours": "replace", "outside_bounds": "refuse", "missing": "refuse", "zeros": "refuse", "outcome": "income",
+        "pairs": [],
     }  # fmt: skip
     return Schema.model_validate(values | {"columns": columns} | changes)
 

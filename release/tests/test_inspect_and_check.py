@@ -39,7 +39,7 @@ def test_nothing_is_inferred_that_has_to_be_declared(folder, capsys):
         "columns.region.categories",
     ):
         assert f"schema.yaml: {key}: is not filled in yet" in str(error.value)
-    assert "fill in the 15 values marked DECLARE" in capsys.readouterr().out
+    assert "fill in the 16 values marked DECLARE" in capsys.readouterr().out
     assert main(["check", "studies/income"]) == 1
 
 

@@ -25,6 +25,7 @@ def a_schema(rows, **score):
     return Schema.model_validate({
         "file": "school.csv", "rows": rows, "protected": "pupil", "rows_each": 1, "neighbours": "replace",
         "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "score", "columns": columns,
+        "pairs": [["score", "absent"], ["score", "school"], ["absent", "school"]],
     }).public  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from formalsynth_release.schema import Schema
 
 SCHEMA = Schema.model_validate({
     "file": "income.csv", "rows": 60, "protected": "person", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip",
-    "missing": "refuse", "zeros": "refuse", "outcome": "income",
+    "missing": "refuse", "zeros": "refuse", "outcome": "income", "pairs": [],
     "columns": {
         "income": {"type": "number", "lower": 1000.5, "upper": 200_000, "decimals": 1},
         "age": {"type": "whole", "lower": 18, "upper": 90, "release": "synthesized"},

@@ -149,7 +149,6 @@ def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
 @pytest.mark.parametrize(("pairs", "named"), [
     ([["age", "hours"]], ["age"]), ([["age", "hours"], ["hours kind", "age"]], []),
     ([["hours", "income"], ["age", "hours"]], ["income, age"]),
-    (None, []),
 ])  # fmt: skip
 def test_a_pair_without_its_kind_is_named(tmp_path, pairs, named):
     columns = {"hours": {"type": "whole", "lower": 0, "upper": 80, "own_zero": True, "release": "synthesized"}}
@@ -165,12 +164,3 @@ def test_a_wrong_delimiter_is_named(tmp_path):
     columns = {"hours": {"type": "whole", "lower": 0, "upper": 80, "release": "synthesized"}}
     with pytest.raises(DataError, match=r"has one column with delimiter: ';', but the schema declares 3.* Correct delimiter"):
         checked(tmp_path, table, columns=columns, delimiter=";")
-
-
-@pytest.mark.parametrize(("more", "pairs", "warned"), [(13, None, True), (12, None, False), (13, [["income", "age"]], False)])
-def test_many_pairs_without_a_choice_are_named(tmp_path, more, pairs, warned):
-    """Fifteen columns have 105 pairs, fourteen 91."""
-    columns = {f"c{k}": {"type": "category", "categories": ["a", "b"], "release": "synthesized"} for k in range(more)}
-    table = incomes_with(**{name: ["a", "b"] * 15 for name in columns})
-    warnings = " ".join(checked(tmp_path, table, columns=columns, pairs=pairs).warnings)
-    assert ("divides its epsilon among 105 pairs of columns" in warnings) == warned

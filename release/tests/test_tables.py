@@ -41,7 +41,8 @@ DECLARED = {
 
 
 def a_schema(**changes):
-    return Schema.model_validate(DECLARED | changes)
+    values = DECLARED | changes
+    return Schema.model_validate({"pairs": households.all_pairs(values["columns"])} | values)
 
 
 def typed(text):
@@ -750,7 +751,7 @@ def of_categories(**numbers):
         name: {"type": "category", "categories": [f"{name}{k}" for k in range(number)], "release": "synthesized"}
         for name, number in numbers.items()
     }
-    return a_schema(columns={"income": households.COLUMNS["income"], **columns}, pairs=None)
+    return a_schema(columns={"income": households.COLUMNS["income"], **columns})
 
 
 def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():

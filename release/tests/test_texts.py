@@ -46,7 +46,7 @@ def facts_of(neighbours="replace", pairs=(("age", "income"),), config=None, sche
 
 RELEASES = {
     f"{neighbours}, {pairs}": facts_of(neighbours, pairs)
-    for neighbours, pairs in itertools.product(("replace", "add_remove"), (None, (), (("age", "income"),)))
+    for neighbours, pairs in itertools.product(("replace", "add_remove"), ((), (("age", "income"),)))
 }
 """Every kind of release."""
 
@@ -157,7 +157,6 @@ def test_the_guarantee_names_the_columns_that_it_covers(facts):
 
 
 @pytest.mark.parametrize(("pairs", "sentence"), [
-    (None, "For each pair of columns, one correlation, or sums for each category"),
     ((), "No relation between columns is kept: no pair is declared."),
     ((("age", "income"),), "For the pair of columns"),
 ])  # fmt: skip

@@ -383,7 +383,8 @@ def test_a_clean_release_is_never_refused(tmp_path, kind, k):
 
 def households_schema(**changes):
     """Schema of the made-up households."""
-    return Schema.model_validate(households.DECLARED | {"columns": households.COLUMNS} | changes)
+    columns = changes.get("columns", households.COLUMNS)
+    return Schema.model_validate(households.DECLARED | {"columns": columns, "pairs": households.all_pairs(columns)} | changes)
 
 
 def of_households(seed=1, rows=400, picture=False, **schema):
