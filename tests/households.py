@@ -113,10 +113,9 @@ RELEASE = {
 
 def all_pairs(columns):
     """All pairs of released columns and of the kinds of their values."""
-    released = {name: column for name, column in columns.items() if column.get("release") != "suppressed"}
-    members = {name: name for name in released}
-    members |= {f"{name} kind": name for name, column in released.items() if {"own_zero", "may_be_missing"} & column.keys()}
-    return [list(pair) for pair in itertools.combinations(members, 2) if members[pair[0]] != members[pair[1]]]
+    kinds = {name: bool({"own_zero", "may_be_missing"} & column.keys()) for name, column in columns.items()}
+    members = [(n, m) for n in columns if columns[n].get("release") != "suppressed" for m in [n, f"{n} kind"][: 1 + kinds[n]]]
+    return [[a, b] for (first, a), (second, b) in itertools.combinations(members, 2) if first != second]
 
 
 def declared_study(rows=4000):
