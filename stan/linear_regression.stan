@@ -4,13 +4,23 @@
 // W = sum w, the upper Cholesky factor R of X' diag(w) X / W, theta_hat = R beta_hat and the residual sum of squares.
 // Sampling theta = R beta gives axes of equal scale, however collinear X is, so the prior on beta is stated on theta.
 //
+// Censored record by record, the log density is a product of data terms and as many coefficients; with r the residual and q the
+// row of the basis of a record, the terms are its weight times r^2, r q_j, q_j q_k (j <= k), 1 and an offset.
+//
 // Prior: sigma^2 ~ inv_gamma(shape, scale), beta | sigma ~ normal(0, prior_sd * sigma).
+functions {
+#include clipped_sum.stan
+}
 data {
   int<lower=1> p;
   real<lower=0> weight_total;
   vector[p] theta_hat;
   matrix[p, p] inverse_factor; // R^-1: beta = R^-1 theta
   real<lower=0> residual_squares;
+  int<lower=0> n; // number of censored records; 0 without censoring
+  matrix[n, p + (p * (p + 1)) %/% 2 + 3] terms;
+  array[n] int<lower=1> group;
+  real<lower=0> threshold;
   real<lower=0> prior_sd;
   real<lower=0> prior_shape;
   real<lower=0> prior_scale;
@@ -28,6 +38,23 @@ model {
   // density of sigma^2 transformed to log_sigma; the Jacobian is 2 sigma^2
   target += -2 * prior_shape * log_sigma - prior_scale / variance;
   target += -p * log_sigma - dot_self(beta) / (2 * square(prior_sd) * variance);
-  target += -weight_total * log_sigma
-            - (residual_squares + weight_total * dot_self(theta - theta_hat)) / (2 * variance);
+  if (n == 0) {
+    target += -weight_total * log_sigma
+              - (residual_squares + weight_total * dot_self(theta - theta_hat)) / (2 * variance);
+  } else {
+    vector[p] off = theta - theta_hat;
+    matrix[1, p + (p * (p + 1)) %/% 2 + 3] coefficients;
+    int column = 1 + p;
+    coefficients[1, 1] = -0.5 / variance;
+    for (j in 1 : p) {
+      coefficients[1, 1 + j] = off[j] / variance;
+      for (k in j : p) {
+        column += 1;
+        coefficients[1, column] = -(j == k ? 0.5 : 1.0) * off[j] * off[k] / variance;
+      }
+    }
+    coefficients[1, column + 1] = -log_sigma - 0.5 * log(2 * pi());
+    coefficients[1, column + 2] = 1;
+    target += clipped_sum(terms, group, coefficients, threshold);
+  }
 }

@@ -55,10 +55,16 @@ real negative_binomial_sum(array[] int y, vector weight, vector log_mean, real r
     total += dot_product(weight[first : n], log_rising(count[first : n], r)) - sum(weight[first : n]) * log_rising([near]', r)[1];
   }
   {
-    int shared = rows(log_mean) == 1;
-    vector[rows(log_mean)] w = shared ? [sum(weight)]' : weight;
-    vector[rows(log_mean)] wy = shared ? [dot_product(weight, count)]' : weight .* count;
     vector[rows(log_mean)] mean = exp(log_mean);
+    vector[rows(log_mean)] w;
+    vector[rows(log_mean)] wy;
+    if (rows(log_mean) == 1) {
+      w[1] = sum(weight);
+      wy[1] = dot_product(weight, count);
+    } else {
+      w = weight;
+      wy = weight .* count;
+    }
     total += dot_product(wy, log_mean - log1p_exp(log_mean + log(r))) - dot_product(w, mean .* log1p_ratio(mean * r));
   }
   return total;

@@ -9,25 +9,35 @@ from scipy import stats
 from formalsynth.contract.density import Support, check_density
 from formalsynth.contract.family import Fitted, check_family, trial
 from formalsynth.core.arrays import Records, intercept_only
-from formalsynth.core.family import FAMILIES
+from formalsynth.core.centring import Centred, Reference
+from formalsynth.core.family import FAMILIES, log_likelihood
 from formalsynth.core.registry import load
-from formalsynth.stan.generate import visited
+from formalsynth.stan.generate import evaluate, visited
 
 POPULATIONS = {
     "poisson": lambda generator: intercept_only(generator.poisson(6, 25)),
     "negative_binomial": lambda generator: intercept_only(generator.negative_binomial(4, 0.4, 25)),
     "lognormal": lambda generator: intercept_only(np.exp(generator.normal(1, 0.6, 25))),
     "beta": lambda generator: intercept_only(generator.beta(2, 5, 25)),
-    "gamma_regression": lambda generator: Records(
-        generator.gamma(3, 2, 25), np.column_stack([np.ones(25), generator.normal(size=25)])
+    "gamma_regression": lambda generator: Records(generator.gamma(3, 2, 25), with_predictor(generator)),
+    "normal": lambda generator: Records(generator.normal(2, 3, 25), with_predictor(generator)),
+    "lognormal_regression": lambda generator: Records(generator.lognormal(2, 0.5, 25), with_predictor(generator)),
+    "negative_binomial_regression": lambda generator: Records(
+        generator.negative_binomial(3, 0.1, 25).astype(float), with_predictor(generator)
     ),
+    "beta_regression": lambda generator: Records(generator.beta(2, 5, 25), with_predictor(generator)),
 }
+
+
+def with_predictor(generator):
+    """A design of 25 rows with a constant and a normal predictor."""
+    return np.column_stack([np.ones(25), generator.normal(size=25)])
 
 
 @pytest.fixture(scope="session")
 def fitted(compiled):
     """A family of ours with records and draws, by name."""
-    load([f"formalsynth.families.{name}" for name in ("poisson", "negative_binomial", "linear", "beta", "gamma_regression")])
+    load(["formalsynth.families.linear", *(f"formalsynth.families.{name}" for name in POPULATIONS if "normal" not in name)])
     tried = {}
 
     def fitted(name):
@@ -47,6 +57,32 @@ def fitted(compiled):
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_ours_keep_to_it(fitted, name):
     assert check_family(fitted(name)) == []
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_ours_clip_around_a_reference(fitted, name):
+    ours = fitted(name)
+    reference = Reference.of({parameter: values[:1] for parameter, values in ours.draws.items()})
+    centred = Centred(ours.family, reference)
+    weights, data = np.linspace(0, 1, 25), {}
+    for threshold in (0.3, 2.0):
+        data[threshold] = centred.stan_data(ours.records, weights, ours.priors, threshold)
+    points = visited(ours.executable, data[2.0], ours.family.inits(data[2.0]), 3, 20)
+    densities = np.array([[evaluate(ours.executable, data[end], point.values) for point in points] for end in data])
+    draws = {name: np.array([point.values[name] for point in densities[0]]) for name in ours.family.parameters}
+    ratios = weights * centred_by_hand(ours, draws)
+    expected = [np.clip(ratios, -end, end).sum(axis=1) for end in data]
+    sampled = [[point.log_density for point in row] for row in densities]
+    np.testing.assert_allclose(np.subtract(*sampled), np.subtract(*expected), rtol=1e-6, atol=1e-6)
+    assert (np.abs(ratios) > 0.3).any()
+
+
+def centred_by_hand(ours, draws):
+    """Log-likelihood ratios (S, n) of the records: those of draws less that at the first draw of the fitted family."""
+    both = {name: np.concatenate([ours.draws[name][:1], values]) for name, values in draws.items()}
+    values = log_likelihood(ours.family, ours.records, both)
+    return values[1:] - values[:1]
 
 
 class Changed:

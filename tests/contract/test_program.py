@@ -19,6 +19,8 @@ data {
   int<lower=1> p;
   matrix[n, p] design;
   int<lower=0> fault;
+  real<lower=0> threshold;
+  vector[n] offset;
 }
 transformed data {
   matrix[n, p] z = design;
@@ -39,7 +41,9 @@ model {
   }
   sigma ~ lognormal(0, 0.5);
   for (i in 1:n) {
-    target += (fault == 1 ? 1 : weights[i]) * (normal_lpdf(x[i] | mu[i], sigma) + (fault == 6 ? log(2) : 0));
+    real term = normal_lpdf(x[i] | mu[i], sigma) + (fault == 6 ? log(2) : 0) + (fault == 18 ? 0 : offset[i]);
+    term = (fault == 1 ? 1 : weights[i]) * term + (fault == 18 ? offset[i] : 0);
+    target += fault == 17 ? term : fmin(fmax(term, -threshold), threshold);
   }
 }
 generated quantities {
@@ -142,6 +146,8 @@ def faults_of(cmdstan, tmp_path_factory):
         (14, "the target does not contain weights[i] * log_lik[i]"),
         (15, "x_rep changes with the weights, which depend on the records"),
         (16, "log_cdf changes with the weights, which depend on the records"),
+        (17, "instead of"),
+        (18, "add fmin(fmax(weights[i] * (log_lik_i + offset[i]), -threshold), threshold)"),
     ],
 )
 def test_a_fault_is_reported_with_the_change_it_needs(faults_of, fault, words):
@@ -344,7 +350,8 @@ def test_what_a_program_declares_is_read_from_its_text(tmp_path):
     load([str(path)])
     family = FAMILIES[program_name(path)]
     assert family.parameters == ("beta", "sigma")
-    assert family.data == ("n", "x", "weights", "p", "design", "fault")
+    assert family.data == ("n", "x", "weights", "p", "design", "fault", "threshold", "offset")
+    assert family.censors
     assert family.numbers == ["fault"]
     assert family.whole
     forget_own()

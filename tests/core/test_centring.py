@@ -115,10 +115,8 @@ def test_forms_with_different_references_have_no_common_bounds():
         record_bounds(BETA, intercept_only(np.array([0.5])), SHARES.draws, forms)
 
 
-def test_a_family_that_cannot_clip_refuses_a_reference():
+def test_a_reference_without_a_threshold_is_refused():
     family = Centred(LOGNORMAL, Reference((("beta", (0.0,)), ("sigma", 1.0))))
     records = intercept_only(np.array([1.0, 2.0, 4.0]))
     with pytest.raises(ValueError, match="clipped around a reference"):
         family.stan_data(records, np.ones(3), LOGNORMAL.priors)
-    with pytest.raises(ValueError, match="no censored likelihood"):
-        family.stan_data(records, np.ones(3), LOGNORMAL.priors, 0.5)

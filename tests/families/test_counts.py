@@ -341,20 +341,19 @@ def test_grouping_is_complete():
 
 @pytest.mark.parametrize("family", COUNTS)
 @pytest.mark.parametrize(
-    ("x", "weights", "threshold", "message"),
+    ("x", "weights", "message"),
     [
-        ([1.0, 2.5, 3], [1, 1, 1], None, "whole numbers"),
-        ([1.0, -1, 3], [1, 1, 1], None, "whole numbers"),
-        ([1.0, np.nan, 3], [1, 1, 1], None, "whole numbers"),
-        ([1.0, 2, 3], [0, 0, 0], None, "no record"),
-        ([1.0, 2, 3], [1, 1, 1], 2.0, "censored"),
+        ([1.0, 2.5, 3], [1, 1, 1], "whole numbers"),
+        ([1.0, -1, 3], [1, 1, 1], "whole numbers"),
+        ([1.0, np.nan, 3], [1, 1, 1], "whole numbers"),
+        ([1.0, 2, 3], [0, 0, 0], "no record"),
     ],
 )
-def test_unusable_data_are_refused(family, x, weights, threshold, message):
+def test_unusable_data_are_refused(family, x, weights, message):
     kind = FAMILIES[family]
     records = Records(np.array(x), np.ones((3, 1)))
     with pytest.raises(ValueError, match=message):
-        kind.stan_data(records, np.array(weights, dtype=float), kind.priors, threshold)
+        kind.stan_data(records, np.array(weights, dtype=float), kind.priors)
 
 
 def test_unidentified_regression_is_refused():

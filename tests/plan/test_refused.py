@@ -288,8 +288,6 @@ CASES = [
      "scenarios.fatigue.n: given 10; allowed: nothing: a file without a stand_in has its own size"),
     (RANGE, "scenarios.fatigue.replicates", 10, "scenarios.fatigue.replicates: given 10;"),
     (CENSOR, "scenarios.simulation.population.shape1", 0, "scenarios.simulation.population.shape1: given 0;"),
-    (CENSOR, "scenarios.simulation.family", "lognormal",
-     "scenarios.simulation.synthesizers: given 'Censor_w'; allowed: no censoring: family lognormal has no "),
     (CENSOR, "scenarios.salary.stand_in.counts", "margins",
      "scenarios.salary.stand_in.counts: given 'margins'; allowed: sdr2017_margins"),
     (CENSOR, "scenarios.salary.stand_in.noise", -1, "scenarios.salary.stand_in.noise: given -1;"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from formalsynth.core.arrays import Draws
-from formalsynth.core.family import StanData
+from formalsynth.core.family import StanData, starts
 from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.engine.chain import NoPosterior, PublicRequest, Request
 from formalsynth.inference.goodness_of_fit import p_value
@@ -38,7 +38,7 @@ class StanPosteriors:
         family = form.sensitive.of(context.family)
         data = family.stan_data(context.records, form.weights, self.priors, form.sensitive.threshold)
         seed = context.address.stan_seed(request.synthesizer.words)
-        return self._sampled(data, family.inits(data), family.parameters, seed)
+        return self._sampled(data, starts(family, data), family.parameters, seed)
 
     def given_public(self, request: PublicRequest) -> Fit:
         """Return a fit to public tables that passed the diagnostic gate.
@@ -50,7 +50,7 @@ class StanPosteriors:
         model, public, seed = request.model, request.public, request.address.stan_seed(request.synthesizer.words)
         for attempt in range(ROUNDS):
             data = model.stan_data(public, self.priors)
-            fit = self._sampled(data, model.inits(public, data), model.parameters, seed)
+            fit = self._sampled(data, [model.inits(public, data)], model.parameters, seed)
             better = model.refined(fit.draws, public) if attempt < ROUNDS - 1 else None
             if better is None:
                 break
@@ -58,8 +58,9 @@ class StanPosteriors:
         draws = dict(model.draws(fit.draws, public))
         return replace(fit, draws=draws, fit_p=p_value(model, public, data, draws))
 
-    def _sampled(self, data: StanData, inits: StanData, parameters: tuple[str, ...], seed: int) -> Fit:
-        fit = sample(self.executable, data, inits, parameters, seed, self.settings)
+    def _sampled(self, data: StanData, inits: Sequence[StanData], parameters: tuple[str, ...], seed: int) -> Fit:
+        first, *others = inits
+        fit = sample(self.executable, data, first, parameters, seed, self.settings, others)
         if fit.status != "ok":
             raise NoPosterior(fit.reason, fit)
         return fit

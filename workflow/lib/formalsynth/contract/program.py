@@ -189,7 +189,7 @@ def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
         if (size := np.size(values[name])) != RECORDS:
             yield f"{name} has {size} values for {RECORDS} records: declare vector[n] {name}"
             return
-    for check in (_weights, _generated, _others, _unweighted, _sizes, _seeds):
+    for check in (_weights, _clipped, _generated, _others, _unweighted, _sizes, _seeds):
         if broken := list(check(checked, draws, records)):
             yield from broken  # the next checks would fail for the same reason
             return
@@ -227,6 +227,28 @@ def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
                 problems = list(_not_the_sum(none.log_density, some.log_density, weights, log_lik))
             if problems:
                 yield from problems
+                return
+
+
+def _clipped(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
+    """Check that a program with a threshold clips the weighted log-likelihood of each record, plus its offset, at it."""
+    clean = checked.family.stan_data(records, np.ones(RECORDS), checked.use.data)
+    family, weights = checked.family, np.linspace(0.1, 1, RECORDS)
+    offsets = [np.zeros(RECORDS)] + ([np.linspace(-2, 2, RECORDS)] if "offset" in clean else [])
+    for draw, offset in itertools.product((take(draws, [k]) for k in range(POINTS)), offsets if family.censors else []):
+        terms = weights * (checked.log_lik(draw, records)[0] + offset)
+        none = checked.at(draw, records, np.zeros(RECORDS)).log_density
+        for threshold in np.quantile(np.abs(terms), (0.2, 0.7)):
+            data = {**family.stan_data(records, weights, checked.use.data, float(threshold))}
+            data |= {"offset": offset} if "offset" in clean else {}
+            point = evaluate(checked.executable, data, {name: values[0] for name, values in draw.items()}, SEED)
+            expected = float(np.clip(terms, -threshold, threshold).sum())
+            growth = point.log_density - none
+            if np.isfinite(expected) and _differ(growth, expected):
+                yield (
+                    f"at the threshold {threshold:.4g}, the terms of the records sum to {growth:.6g} instead of {expected:.6g}: "
+                    "for each record, add fmin(fmax(weights[i] * (log_lik_i + offset[i]), -threshold), threshold) to the target"
+                )
                 return
 
 

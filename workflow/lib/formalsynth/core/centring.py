@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Draws, Records, each
 from formalsynth.core.constraints import Allowed
-from formalsynth.core.family import Family, StanData, whole
+from formalsynth.core.family import Family, StanData, log_likelihood, starts, whole
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Reference:
 
 
 class CentringFamily(Family, Protocol):
-    """Family whose program subtracts ``centre`` from the coefficients of the log-likelihood before it clips."""
+    """Family whose program subtracts ``centre`` from the coefficients before it clips: its records have no offset."""
 
     def centre(self, records: Records, draws: Draws) -> Array:
         """Coefficients at a single draw, in the shape of the program's ``centre``."""
@@ -79,20 +79,33 @@ class Centred:
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Build the data of the family, with its coefficients at the reference as ``centre``.
+        """Build the data of the family, less the log-likelihood at the reference.
+
+        A program subtracts it from its coefficients, as ``centre``, or has it in each record's ``offset`` or last term.
 
         Raises:
-            ValueError: the family refuses the data, or its program does not subtract a centre.
+            ValueError: the family refuses the data, or its program does not clip.
         """
         data = self.family.stan_data(records, weights, priors, threshold)
-        if "centre" not in data:
+        if "centre" in data:
+            family: CentringFamily = self.family  # type: ignore[assignment]
+            return {**data, "centre": finite(family.centre(records, self.reference.draws))}
+        at_reference = finite(log_likelihood_at(self.family, records, self.reference.draws))
+        if "offset" in data:
+            return {**data, "offset": -at_reference}
+        if threshold is None or "terms" not in data:
             raise ValueError("this family's likelihood cannot be clipped around a reference")
-        family: CentringFamily = self.family  # type: ignore[assignment]
-        return {**data, "centre": finite(family.centre(records, self.reference.draws))}
+        terms, kept = np.array(data["terms"]), weights > 0
+        terms[:, -1] -= (weights * at_reference)[kept]
+        return {**data, "terms": terms}
 
     def inits(self, stan_data: StanData) -> StanData:
         """Choose the starting point of the family."""
         return self.family.inits(stan_data)
+
+    def far_start(self, stan_data: StanData) -> StanData | None:
+        """Choose the second starting point of the family, if it has one."""
+        return next(iter(starts(self.family, stan_data)[1:]), None)
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Return the family's factors, minus the left one at the reference; a record undefined there has to have weight 0."""
@@ -109,9 +122,20 @@ class Centred:
         return self.family.predict(generator, records, draws)
 
 
+class WholeCentred(Centred):
+    """Such a family whose log-likelihood is given as a whole."""
+
+    def log_likelihood(self, records: Records, draws: Draws) -> Array:
+        """Return the log-likelihood (S, n) minus that at the reference; a record undefined there has to have weight 0."""
+        at_reference = log_likelihood_at(self.family, records, self.reference.draws)
+        return log_likelihood(self.family, records, draws) - finite(at_reference)
+
+
 def centred(family: Family, reference: Reference | None) -> Family:
     """Return the family with differences from the reference; the family itself if there is no reference."""
-    return family if reference is None else Centred(family, reference)
+    if reference is None:
+        return family
+    return WholeCentred(family, reference) if whole(family) else Centred(family, reference)
 
 
 def log_likelihood_at(family: Family, records: Records, draws: Draws) -> Array:

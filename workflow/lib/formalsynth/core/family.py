@@ -153,6 +153,16 @@ def whole(family: Family) -> WholeFamily | None:
     return family if hasattr(family, "log_likelihood") else None  # type: ignore[return-value]
 
 
+def starts(family: Family, stan_data: StanData) -> tuple[StanData, ...]:
+    """Return the starting points of a fit: one, or two far apart if records are clipped and the family declares a second one.
+
+    A clipped log-likelihood can have several modes. Chains that started apart and do not agree fail the gate.
+    """
+    far = getattr(family, "far_start", None) if stan_data.get("n") else None
+    start = far(stan_data) if far else None
+    return (family.inits(stan_data), *([] if start is None else [start]))
+
+
 def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:
     """Log-likelihood (S, n) of any family."""
     if evaluated := whole(family):

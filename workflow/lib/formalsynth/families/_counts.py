@@ -110,14 +110,12 @@ def grouped(rows: Array, weights: Array | None = None) -> tuple[Index, Index, Ar
     return kept[first], inverse, summed
 
 
-def checked(x: Array, weights: Array, threshold: float | None) -> Array:
+def checked(x: Array, weights: Array) -> Array:
     """Check counts (n,) and return them.
 
     Raises:
-        ValueError: they are not counts, no record has weight, or censoring is requested.
+        ValueError: they are not counts, or no record has weight.
     """
-    if threshold is not None:
-        raise ValueError("this family has no censored likelihood")
     if not (np.isfinite(x).all() and (x >= 0).all() and (x == np.floor(x)).all()):
         raise ValueError("a count family needs nonnegative whole numbers")
     if not weights.sum() > 0:

@@ -12,6 +12,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from formalsynth.core.arrays import Array, Index, Integers, blocks
+from formalsynth.core.family import StanData
+from formalsynth.families._clipped import clipped_records
 from formalsynth.families._counts import CountFamily
 
 DENSE = 16
@@ -51,6 +53,13 @@ class NegativeBinomial(CountFamily):
             generator.standard_gamma(shape, out=row)
         rates *= mean / phi
         return generator.poisson(rates)
+
+
+def clipped_counts(x: Array, weights: Array, threshold: float | None, group: Index) -> StanData:
+    """Build the data of the censored counts (n,), of which those with positive weight have a group (m,) each."""
+    rows = np.zeros(len(x), dtype=int)
+    rows[weights > 0] = group
+    return clipped_records(np.column_stack([np.ones_like(x), -gammaln(x + 1)]), weights, threshold, rows)
 
 
 def moments(y: Array, weight: Array) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from formalsynth.core.arrays import Array, Draws, Records, in_groups
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import GAMMA, Tabled, gamma_draws
+from formalsynth.families._clipped import clipped_records
 from formalsynth.families._counts import grouped
 
 TINY = 1e-280
@@ -39,7 +40,7 @@ class GammaRegressionFamily:
 
     program: str = "gamma_regression"
     parameters: tuple[str, ...] = ("beta", "shape")
-    censors: bool = False
+    censors: bool = True
     priors: Mapping[str, float] = field(default_factory=lambda: {"coefficient_sd": 10.0, "shape_shape": 2.0, "shape_rate": 0.1})
     outcomes = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
 
@@ -48,14 +49,11 @@ class GammaRegressionFamily:
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Weighted sums for each distinct row of the design, in an orthonormal basis of the weighted design.
+        """Weighted sums for each distinct row of the design, in an orthonormal basis of the weighted design, or censored records.
 
         Raises:
-            ValueError: a value is not positive and finite, the weighted design does not identify the coefficients, or
-                censoring is requested.
+            ValueError: a value is not positive and finite, or the weighted design does not identify the coefficients.
         """
-        if threshold is not None:
-            raise ValueError("this family has no censored likelihood")
         x = records.x
         if not (np.isfinite(x).all() and (x > 0).all()):
             raise ValueError("a gamma family needs finite numbers above 0")
@@ -66,6 +64,9 @@ class GammaRegressionFamily:
             raise ValueError("too few records with a positive weight to identify the regression")
         inverse_factor = np.linalg.inv(np.linalg.qr(root * design).R)
         kept = weights > 0
+        rows = np.zeros(len(x), dtype=int)
+        rows[kept] = inverse
+        terms = np.column_stack([np.ones_like(x), np.log(x), x, np.zeros_like(x)])
         return {
             "p": design.shape[1],
             "groups": len(design),
@@ -74,6 +75,7 @@ class GammaRegressionFamily:
             "weight": weight,
             "weighted_sum": np.bincount(inverse, (weights * x)[kept], minlength=len(design)),
             "weighted_log_sum": float(weights[kept] @ np.log(x[kept])),
+            **clipped_records(terms, weights, threshold, rows),
             **priors,
         }
 
@@ -90,6 +92,11 @@ class GammaRegressionFamily:
         spread = (weight @ eta - number_in(stan_data, "weighted_log_sum") + weighted_sum @ np.exp(-eta)) / total - 1
         spread = max(float(spread), 1e-6)
         return {"theta": theta, "shape": (3 - spread + np.sqrt((spread - 3) ** 2 + 24 * spread)) / (12 * spread)}
+
+    def far_start(self, stan_data: StanData) -> StanData:
+        """Second starting point of a clipped fit: means and shape three times as large or small."""
+        near = self.inits(stan_data)
+        return {"theta": array_in(near, "theta") + np.log(3), "shape": number_in(near, "shape") / 3}
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Factors of rank 2 + p + u: only the mean itself needs a column for each of the u distinct rows of the design.

@@ -10,8 +10,9 @@ from scipy.special import log_ndtr, ndtr
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import Allowed
-from formalsynth.core.family import StanData, family, number_in
+from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import NORMAL, Tabled, normal_draws
+from formalsynth.families._clipped import clipped_records
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 POSITIVE = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
@@ -31,7 +32,7 @@ class LinearFamily:
     log: bool
     program: str = "linear_regression"
     parameters: tuple[str, ...] = ("beta", "sigma")
-    censors: bool = False
+    censors: bool = True
     priors: Mapping[str, float] = field(default_factory=lambda: {"sd": 100.0, "shape": 0.01, "scale": 0.01})
 
     @property
@@ -51,13 +52,11 @@ class LinearFamily:
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Sufficient statistics of the weighted regression.
+        """Sufficient statistics of the weighted regression, and the terms of each record if it is censored.
 
         Raises:
-            ValueError: the weighted design does not identify the coefficients, or censoring is requested.
+            ValueError: the weighted design does not identify the coefficients.
         """
-        if threshold is not None:
-            raise ValueError("this family has no censored likelihood")
         design, y = records.design, self.outcome(records)
         total = float(weights.sum())
         root = np.sqrt(weights)
@@ -66,22 +65,37 @@ class LinearFamily:
         q, r = np.linalg.qr(root[:, None] * design)
         projected = q.T @ (root * y)
         residual = root * y - q @ projected
+        theta_hat, inverse_factor = projected / np.sqrt(total), np.linalg.inv(r / np.sqrt(total))
         return {
             "p": design.shape[1],
             "weight_total": total,
-            "theta_hat": projected / np.sqrt(total),
-            "inverse_factor": np.linalg.inv(r / np.sqrt(total)),
+            "theta_hat": theta_hat,
+            "inverse_factor": inverse_factor,
             "residual_squares": float(residual @ residual),
+            **clipped_records(self._terms(y, design @ inverse_factor, theta_hat), weights, threshold),
             "prior_sd": priors["sd"],
             "prior_shape": priors["shape"],
             "prior_scale": priors["scale"],
         }
+
+    def _terms(self, y: Array, basis: Array, theta_hat: Array) -> Array:
+        """Terms (n, k) of the log density expanded around ``theta_hat``, in the order of the Stan program."""
+        residual = y - basis @ theta_hat
+        first, second = np.triu_indices(basis.shape[1])
+        offset = -y if self.log else np.zeros_like(y)
+        products = basis[:, first] * basis[:, second]
+        return np.column_stack([residual**2, residual[:, None] * basis, products, np.ones_like(y), offset])
 
     def inits(self, stan_data: StanData) -> StanData:
         """Weighted least squares estimate."""
         squares = number_in(stan_data, "residual_squares") + 2 * number_in(stan_data, "prior_scale")
         variance = squares / (number_in(stan_data, "weight_total") + 1)
         return {"theta": stan_data["theta_hat"], "log_sigma": 0.5 * float(np.log(variance))}
+
+    def far_start(self, stan_data: StanData) -> StanData:
+        """Second starting point of a clipped fit: five times the residual standard deviation, and a fit that far off."""
+        log_sigma = number_in(self.inits(stan_data), "log_sigma") + np.log(5)
+        return {"theta": array_in(stan_data, "theta_hat") + np.exp(log_sigma), "log_sigma": float(log_sigma)}
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Factors of rank 3 + p + p (p + 1) / 2.

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import StanData, array_in, family
+from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import NEGATIVE_BINOMIAL, Tabled, negative_binomial_draws
 from formalsynth.families._counts import MEAN_PRIOR, checked, grouped, mean_prior, posterior_mean
-from formalsynth.families._negative_binomial import NegativeBinomial, moments
+from formalsynth.families._negative_binomial import NegativeBinomial, clipped_counts, moments
 
 
 @family("negative_binomial")
@@ -22,7 +22,7 @@ class NegativeBinomialFamily(NegativeBinomial):
 
     program: str = "negative_binomial"
     parameters: tuple[str, ...] = ("mu", "phi")
-    censors: bool = False
+    censors: bool = True
     priors: Mapping[str, float] = field(default_factory=lambda: {**MEAN_PRIOR, "dispersion": 5.0})
 
     tabled = Tabled(NEGATIVE_BINOMIAL, ("shape", "rate", "dispersion"), negative_binomial_draws, predictors=0)
@@ -30,17 +30,18 @@ class NegativeBinomialFamily(NegativeBinomial):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Group the counts into unique values with summed weights.
+        """Group the counts into unique values with summed weights, and list the censored records.
 
         Raises:
-            ValueError: the data are not counts, no record has weight, or censoring is requested.
+            ValueError: the data are not counts, or no record has weight.
         """
-        x = checked(records.x, weights, threshold)
-        first, _, summed = grouped(x[:, None], weights)
+        x = checked(records.x, weights)
+        first, group, summed = grouped(x[:, None], weights)
         return {
             "u": len(first),
             "y": x[first].astype(int),
             "weight": summed,
+            **clipped_counts(x, weights, threshold, group),
             **mean_prior(priors),
             "prior_dispersion": priors["dispersion"],
         }
@@ -50,6 +51,10 @@ class NegativeBinomialFamily(NegativeBinomial):
         y, weight = array_in(stan_data, "y"), array_in(stan_data, "weight")
         mean = posterior_mean(stan_data, float(weight @ y), float(weight.sum()))
         return {"mu": mean, "reciprocal_phi": moments(y, weight)[1]}
+
+    def far_start(self, stan_data: StanData) -> StanData:
+        """Second starting point of a clipped fit: three times the mean and the dispersion."""
+        return {name: 3 * number_in(self.inits(stan_data), name) for name in ("mu", "reciprocal_phi")}
 
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
         """Mean and phi, each (S, 1)."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import StanData, family, number_in
+from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import NEGATIVE_BINOMIAL_REGRESSION, Tabled, negative_binomial_regression_draws
 from formalsynth.families._counts import checked, grouped
-from formalsynth.families._negative_binomial import NegativeBinomial, moments
+from formalsynth.families._negative_binomial import NegativeBinomial, clipped_counts, moments
 
 LARGEST_EXPONENT = 700.0
 """Largest absolute log mean whose mean is represented: one that is 0 or infinite would make all log-likelihoods undefined."""
@@ -28,7 +28,7 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
 
     program: str = "negative_binomial_regression"
     parameters: tuple[str, ...] = ("beta", "phi")
-    censors: bool = False
+    censors: bool = True
     priors: Mapping[str, float] = field(default_factory=lambda: {"dispersion": 5.0, "correlation": 6.0, "df": 3.0, "scale": 1.0})
 
     tabled = Tabled(
@@ -41,14 +41,13 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Group equal records and sum their weights, in an orthonormal basis of the weighted design.
+        """Group equal records and sum their weights, in an orthonormal basis of the weighted design; list the censored records.
 
         Raises:
-            ValueError: the data are not counts, the weighted design does not identify the coefficients, or censoring is
-                requested.
+            ValueError: the data are not counts, or the weighted design does not identify the coefficients.
         """
-        x, design = checked(records.x, weights, threshold), records.design
-        first, _, summed = grouped(np.column_stack([x, design]), weights)
+        x, design = checked(records.x, weights), records.design
+        first, group, summed = grouped(np.column_stack([x, design]), weights)
         design = design[first]
         root = np.sqrt(summed / summed.sum())[:, None]
         if np.linalg.matrix_rank(root * design) < design.shape[1]:
@@ -61,6 +60,7 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
             "p": design.shape[1],
             "y": x[first].astype(int),
             "weight": summed,
+            **clipped_counts(x, weights, threshold, group),
             "basis": basis,
             "inverse_factor": inverse_factor,
             # Weighted least squares on the log scale: the basis is orthonormal under the weights.
@@ -73,6 +73,11 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
         """Least squares estimate, near which the standardised coefficients are 0."""
         p = int(number_in(stan_data, "p"))
         return {"standardised": np.zeros(p), "reciprocal_phi": 0.1, "sd": np.ones(p), "correlation_factor": np.eye(p)}
+
+    def far_start(self, stan_data: StanData) -> StanData:
+        """Second starting point of a clipped fit: far from the least squares estimate, with a large dispersion."""
+        near = self.inits(stan_data)
+        return {**near, "standardised": array_in(near, "standardised") + 5, "reciprocal_phi": 3.0}
 
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
         """Mean (S, n), bounded where floating point ends, and phi (S, 1)."""

@@ -20,8 +20,10 @@ from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import FAMILIES, Evaluate, StanData, program_name
 from formalsynth.core.registry import OwnCodeError
 
-CONTRACT = ("n", "x", "weights", "p", "design")
-"""Data taken from the records."""
+CONTRACT = ("n", "x", "weights", "p", "design", "threshold", "offset")
+"""Data taken from the records, and those with which a program clips their log-likelihoods."""
+UNCLIPPED = 1e300
+"""Threshold at which a program clips nothing."""
 GENERATED = ("log_lik", "x_rep")
 """Generated quantities, one value for each record."""
 COLUMN = re.compile(r"vector\s*(<.*>)?\s*\[\s*n\s*\]|array\s*\[\s*n\s*\]\s*(int|real)\b\s*(<.*>)?\s*", re.DOTALL)
@@ -43,13 +45,17 @@ class OwnProgram:
     """Names of those data that are further columns of the records."""
     priors: Mapping[str, float] = field(default_factory=dict)
     """Fixed numbers, as passed to :meth:`bind`."""
-    censors: bool = False
     evaluate: Evaluate | None = None
     start: Callable[[StanData], StanData] | None = None
     """Function that chooses a starting point; None lets Stan choose it in each chain."""
 
     distribution: bool = False
     """True if it generates ``log_cdf``, the logarithm of the distribution function of each record's outcome."""
+
+    @property
+    def censors(self) -> bool:
+        """True if it declares a threshold at which it clips each record's weighted log-likelihood."""
+        return "threshold" in self.data
 
     @property
     def whole(self) -> bool:
@@ -78,12 +84,15 @@ class OwnProgram:
         """Collect records and weights under the contract's names, further columns under their own names, and the fixed numbers.
 
         Raises:
-            ValueError: the records lack a column.
+            ValueError: the records lack a column, or the program does not clip.
         """
         if absent := [name for name in self.inputs if name not in records.inputs]:
             raise ValueError(f"the records have no column {absent[0]}, which the Stan program {self.program} declares")
+        if threshold is not None and not self.censors:
+            raise ValueError(f"the Stan program {self.program} declares no threshold, at which it would clip")
         columns = {"x": records.x} | {name: records.inputs[name] for name in self.inputs}
         values: dict[str, int | float | Array | Integers] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
+        values |= {"threshold": UNCLIPPED if threshold is None else threshold, "offset": np.zeros(len(records))}
         values |= {name: column.astype(int) if name in self.integers else column for name, column in columns.items()}
         values |= {name: int(value) if name in self.integers else value for name, value in priors.items()}
         return {name: (values | {"design": records.design})[name] for name in self.data}
@@ -159,6 +168,7 @@ def _family(name: str, text: str) -> OwnProgram:
     own = {variable: kind for variable, kind in data.items() if variable not in CONTRACT}
     inputs = tuple(variable for variable, kind in own.items() if COLUMN.fullmatch(kind))
     others = [name for name, kind in own.items() if name not in inputs and not re.match(r"(int|real)\b(?!.*\[)", kind)]
+    problems += ["declare real threshold, which an offset needs"] if "offset" in data and "threshold" not in data else []
     problems += [f"data {name} must be a single number or a column of n values such as vector[n] {name}" for name in others]
     if problems:
         raise OwnCodeError("; ".join(problems))

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 from formalsynth.core.arrays import Array, Draws, Integers, Records
 from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import POISSON, Tabled, poisson_draws
+from formalsynth.families._clipped import clipped_records
 from formalsynth.families._counts import MEAN_PRIOR, CountFamily, checked, mean_prior, posterior_mean
 
 
@@ -21,7 +22,7 @@ class PoissonFamily(CountFamily):
 
     program: str = "poisson"
     parameters: tuple[str, ...] = ("mu",)
-    censors: bool = False
+    censors: bool = True
     priors: Mapping[str, float] = field(default_factory=lambda: dict(MEAN_PRIOR))
 
     tabled = Tabled(POISSON, ("shape", "rate"), poisson_draws, predictors=0)
@@ -29,17 +30,23 @@ class PoissonFamily(CountFamily):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Compute the weighted number of records and the weighted sum of their counts.
+        """Compute the weighted number of records and the weighted sum of their counts, and the terms of censored records.
 
         Raises:
-            ValueError: the data are not counts, no record has weight, or censoring is requested.
+            ValueError: the data are not counts, or no record has weight.
         """
-        x = checked(records.x, weights, threshold)
-        return {"weight_total": float(weights.sum()), "weighted_sum": float(weights @ x), **mean_prior(priors)}
+        x = checked(records.x, weights)
+        terms = np.column_stack([x, np.ones_like(x), -gammaln(x + 1)])
+        totals = {"weight_total": float(weights.sum()), "weighted_sum": float(weights @ x)}
+        return {**totals, **clipped_records(terms, weights, threshold), **mean_prior(priors)}
 
     def inits(self, stan_data: StanData) -> StanData:
         """Posterior mean."""
         return {"mu": posterior_mean(stan_data, number_in(stan_data, "weighted_sum"), number_in(stan_data, "weight_total"))}
+
+    def far_start(self, stan_data: StanData) -> StanData:
+        """Second starting point of a clipped fit: three times the mean."""
+        return {"mu": 3 * number_in(self.inits(stan_data), "mu")}
 
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
         """Mean (S, 1)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +54,7 @@ class Chain:
 
 def sample(
     executable: Path, data: StanData, inits: StanData, parameters: tuple[str, ...],
-    seed: int, settings: SamplerSettings,
+    seed: int, settings: SamplerSettings, others: Sequence[StanData] = (),
 ) -> Fit:  # fmt: skip
     """Sample one pseudo posterior, check its diagnostics, and refit with a longer chain if they do not pass.
 
@@ -65,6 +65,7 @@ def sample(
         parameters: Stan variables to keep.
         seed: Stan's seed for the first attempt; refits use the following integers.
         settings: chain lengths and limits of the diagnostics.
+        others: further starting points, with a chain each; the draws are divided among the chains, and R-hat compares them.
 
     Raises:
         OSError: the environment is the cause, not the posterior: the program cannot be started, memory is short, the disk is
@@ -74,8 +75,13 @@ def sample(
     fit, refits, ended, lost = Fit("failed", "not run"), 0, 0, False
     while refits < settings.attempts:
         try:
-            chain = run_chain(executable, data, inits, parameters, seed + refits, _lengths(settings, refits, lost))
-            fit = _gated(chain, settings)
+            lengths = _lengths(settings, refits, lost)
+            lengths = replace(lengths, draws=lengths.draws // (1 + len(others)))
+            chains = [
+                run_chain(executable, data, start, parameters, seed + refits + k * settings.attempts, lengths)
+                for k, start in enumerate([inits, *others])
+            ]
+            fit = _gated(_joined(chains), settings)
         except ChainFailed as error:
             fit = Fit("failed", f"CmdStan stopped: {error}")
         except EndedFromOutside as error:
@@ -95,6 +101,12 @@ def sample(
     if fit.status != "ok":
         fit.draws = {}
     return fit
+
+
+def _joined(chains: Sequence[Chain]) -> Chain:
+    """Join chains of equal lengths, one after the other."""
+    draws = {name: np.concatenate([chain.draws[name] for chain in chains]) for name in chains[0].draws}
+    return Chain(draws, sum(chain.divergences for chain in chains), sum(chain.treedepth_hits for chain in chains))
 
 
 def run_chain(

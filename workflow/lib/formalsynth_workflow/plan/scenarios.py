@@ -12,7 +12,7 @@ import numpy as np
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
 from formalsynth.core.data_files import FILES, check, find, sha256s
-from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
+from formalsynth.core.family import FAMILIES, ProgramFamily, program
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
@@ -211,9 +211,9 @@ def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None
     family = FAMILIES[model]
     mechanisms = [MECHANISMS[entry.expanded.synthesizers[id].mechanism] for id in entry.expanded.groups[name]]
     if not family.censors and any(mechanism.censors for mechanism in mechanisms):
-        raise entry.refuse("synthesizers", name, [f"no censoring: family {model} has no censored likelihood"])
-    if whole(family) and program(family) and any(mechanism.truncates for mechanism in mechanisms):
-        allowed = f"no truncation: the Stan program {model} gives no interval probabilities"
+        raise entry.refuse("synthesizers", name, [f"no censoring: {model} declares no threshold (docs/OWN_STAN.md)"])
+    if program(family) and not has_distribution(family) and any(mechanism.truncates for mechanism in mechanisms):
+        allowed = f"no truncation: the Stan program {model} generates no log_cdf (docs/OWN_STAN.md)"
         raise entry.refuse("synthesizers", name, [allowed])
     fits_public = any(mechanism.fits_public for mechanism in mechanisms)
     if fits_public and tabled(family) is None and not has_distribution(family):
