@@ -29,10 +29,12 @@ def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> d
 
     Regressions of the logarithm of the outcome use the rows in which it is above 0.
     """
-    outcome = schema.outcome
-    named = {mean_name(name): _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
-    named |= {share.name: _mean(_inside(share, rows[share.column])) for share in analyses.shares}
-    named |= {quantile_name(level, outcome): _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
+    outcome, values = schema.outcome, rows
+    rows = rows.assign(**{name: column.amounts(rows[name]) for name, column in schema.released.items() if column.codes})
+    numeric = [outcome] if schema.target.type != "category" else []
+    named = {mean_name(name): _mean(_numbers(rows, name)) for name in dict.fromkeys([*numeric, *analyses.means])}
+    named |= {share.name: _mean(_inside(share, (rows if share.number else values)[share.column])) for share in analyses.shares}
+    named |= {quantile_name(level, outcome): _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles if numeric}
     for regression in analyses.regressions:
         named |= slopes_of(schema.columns, outcome, regression, rows)
     return named
@@ -82,6 +84,8 @@ def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
         elif not _possible(share, column):
             ends = "" if column.categories else f" between {column.ends[0]:g} and {column.ends[1]:g}"
             yield f"shares: {share.name}: the declared values{ends} of the column have none, or all, so a share is of no use"
+    if schema.target.type == "category" and analyses.regressions:
+        yield f"regressions: the outcome {schema.outcome} has categories; allowed: none"
     for name in (name for regression in analyses.regressions for name in regression.predictors):
         if name not in schema.predictors:
             yield f"regressions: {name} is not one of the predictors: {', '.join(schema.predictors)}"
@@ -99,7 +103,11 @@ def _possible(share: Share, column: Column) -> bool:
     if share.below is not None:
         return low < share.below <= high
     value = float(share.value or 0.0)
-    return low <= value <= high and round(value, column.places) == value
+    return (
+        value in column.codes
+        or (value == 0 and column.own_zero)
+        or (low <= value <= high and round(value, column.places) == value)
+    )
 
 
 def _numbers(rows: pd.DataFrame, name: str) -> Array:

@@ -85,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("csv", type=Path, help="the file")
     inspect.add_argument("--outcome", required=True, help="the main column, whose mean and quantiles are reported")
     inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")
-    inspect.add_argument("--metadata", type=Path, help="SmartNoise metadata (YAML) or CSVW-EO (JSON) that describe the file")
+    inspect.add_argument(
+        "--metadata", type=Path, help="metadata of SDV (JSON) or a codebook of synthpop (CSV) with the types of columns"
+    )
     _of_study(_add(commands, "check", "check the file against its schema", _check))
     _of_study(_add(commands, "plan", "simulate releases of made-up rows, without opening the file", _plan))
     _of_study(_add(commands, "compare", "try noisy tables on the file, and write the internal report (CONFIDENTIAL)", _compare))
@@ -100,8 +102,6 @@ def _parser() -> argparse.ArgumentParser:
     budget.add_argument("--change", type=float, metavar="BUDGET", help="record a new budget, which every later release states")
     budget.add_argument("--reason", help="reason for the change, for the ledger")
     _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
-    export = _of_study(_add(commands, "export", "write the schema as SmartNoise metadata (.yaml) or CSVW-EO (.json)", _export))
-    export.add_argument("--to", type=Path, required=True, help="the output file")
     return parser
 
 
@@ -127,10 +127,10 @@ def _study(text: str) -> Path:
 
 def _inspect(options: argparse.Namespace) -> int:
     from formalsynth_release.inspect import inspect
-    from formalsynth_release.metadata import read_metadata
+    from formalsynth_release.metadata import read_types
 
-    metadata = read_metadata(options.metadata) if options.metadata else None
-    _print(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, metadata))
+    types = read_types(options.metadata) if options.metadata else None
+    _print(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, types))
     return 0
 
 
@@ -218,13 +218,4 @@ def _purge(options: argparse.Namespace) -> int:
     from formalsynth_release.budget import purge
 
     _print(*purge(options.study))
-    return 0
-
-
-def _export(options: argparse.Namespace) -> int:
-    from formalsynth_release.metadata import write_metadata
-    from formalsynth_release.schema import read_declared
-
-    write_metadata(read_declared(options.study).schema, options.to)
-    _print(f"Written: {options.to}. It contains the declarations and no data.")
     return 0

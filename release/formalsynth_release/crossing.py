@@ -16,7 +16,6 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.model import Identifier, Model, pattern
 from formalsynth.core.text import DataError
 from formalsynth.runtime.files import write_text
@@ -233,7 +232,7 @@ def _is_date(text: str) -> bool:
 
 
 def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:
-    sensitivity = SENSITIVITY[declarations.schema_.neighbours] * part.largest
+    sensitivity = declarations.schema_.change * part.largest
     if part.reason != noise_reason(sensitivity, part.scale, part.epsilon):
         yield f"tables: {part.name}: reason: is not that of noisy counts"
     if part.scale * part.epsilon * ROUNDING < sensitivity:

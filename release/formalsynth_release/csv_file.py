@@ -33,8 +33,6 @@ ENDINGS = {
 }
 LETTER = re.compile(r"[^\W\d_]")
 """A letter of any alphabet."""
-THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
-"""Number with a point between thousands and a decimal comma."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,8 @@ class CsvFormat:
     encoding: str
     delimiter: str
     decimal: str = "."
+    thousands: str = ""
+    """Mark between thousands; empty if there is none, or none is declared."""
 
 
 def guess(path: Path) -> CsvFormat:
@@ -95,7 +95,8 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
             _check_lengths(path, written, len(names))
         raise DataError(_unparsed(path, str(error))) from None
     _check_lengths(path, written, len(names))
-    _check_table(path, table, written)
+    check_rows(path, table)
+    _check_delimiter(path, table, written)
     stripped: pd.DataFrame = table.apply(lambda column: column.str.strip())
     return stripped
 
@@ -114,7 +115,9 @@ def _head(path: Path) -> bytes:
         raise DataError(f"{path}: is empty; export it again")
     for mark, what in ENDINGS.items():
         if head.startswith(mark):
-            raise DataError(f"{path}: is {what}, not a CSV file; export it as CSV (docs/OWN_STUDY.md has a command for Parquet)")
+            raise DataError(
+                f"{path}: is {what}, not a CSV file; its name has to end in its format, such as .xlsx, or export it as CSV"
+            )
     if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise DataError(f"{path}: contains zero bytes, which no CSV file has; export it again as CSV in UTF-8")
     return head
@@ -166,6 +169,15 @@ def _header(path: Path, written: CsvFormat) -> list[str]:
         raise DataError(_undecodable(path, written.encoding, error)) from None
     except csv.Error as error:
         raise DataError(_unparsed(path, str(error))) from None
+    return check_names(path, names)
+
+
+def check_names(path: Path, names: list[str]) -> list[str]:
+    """Return the names of columns, if they can be used.
+
+    Raises:
+        DataError: they are too many, or one is missing, given twice or a number.
+    """
     if len(names) > MOST_COLUMNS:
         raise DataError(f"{path}: has {len(names)} columns; allowed: at most {MOST_COLUMNS}: leave out those that are not needed")
     odd = [place for place, name in enumerate(names, 1) if not name.isprintable()]
@@ -237,11 +249,19 @@ def _rows_have(lines: Sequence[int]) -> str:
     return f"line {lines[0]} has" if len(lines) == 1 else f"{len(lines)} rows, the first in line {lines[0]}, have"
 
 
-def _check_table(path: Path, table: pd.DataFrame, written: CsvFormat) -> None:
+def check_rows(path: Path, table: pd.DataFrame) -> None:
+    """Check that a table has rows, and not too many.
+
+    Raises:
+        DataError: it has none, or too many.
+    """
     if not len(table):
         raise DataError(f"{path}: has a header but no rows; export it again")
     if len(table) > MOST_ROWS:
         raise DataError(f"{path}: has more than {MOST_ROWS} rows; use a sample of them, or split the file")
+
+
+def _check_delimiter(path: Path, table: pd.DataFrame, written: CsvFormat) -> None:
     if table.shape[1] == 1 and any(table.columns[0].count(other) for other in ";\t|"):
         raise DataError(
             f"{path}: with the delimiter {written.delimiter!r} it has only one column; its header uses another delimiter: "
@@ -261,10 +281,3 @@ def _unparsed(path: Path, error: str) -> str:
     if "field larger" in error:
         return f"{path}: contains a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
     return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"
-
-
-def with_points(text: pd.Series) -> pd.Series:
-    """Replace decimal commas with points; a value whose points do not separate thousands is not a number."""
-    parted = ~text.str.contains(".", regex=False, na=False) | text.str.fullmatch(THOUSANDS, na=False)
-    plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    return plain.where(parted, "no number")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,19 @@ from formalsynth.core.model import PATTERNS
 from formalsynth.core.text import DataError
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.settings.yaml_file import yaml_text
-from formalsynth_release.csv_file import CsvFormat, guess, listed, read_text, with_points
-from formalsynth_release.metadata import FileMetadata
-from formalsynth_release.rows import DOUBT, NUMBER, PARTED, SURVEY_WEIGHT, far_above, is_unique_number, is_weight
+from formalsynth_release.csv_file import CsvFormat, guess, listed
+from formalsynth_release.file_formats import is_binary, labels_of, read_file
+from formalsynth_release.rows import (
+    DOUBT,
+    PARTED,
+    SURVEY_WEIGHT,
+    far_above,
+    few_codes,
+    is_unique_number,
+    is_weight,
+    numbers,
+    signs_in,
+)  # fmt: skip
 from formalsynth_release.schema import DECLARE, RELEASE, SCHEMA
 from formalsynth_release.study_files import NEIGHBOURS, release_text, schema_text
 
@@ -22,39 +34,41 @@ if TYPE_CHECKING:
 
 QUESTIONS = "confidential/questions.txt"
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-", "?")
-MOST_CATEGORIES = 30
+MOST_CATEGORIES, FEW_NUMBERS = 30, 5
+"""Largest number of categories that are listed, and of different numbers that may be categories."""
 MOST = 0.95
 """Share of values above which a column counts as numbers or as dates."""
 DATE = r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}.*)?\s*"
+ISO = r"\d{4}-\d\d-\d\d"
 DATES = (
-    "contains dates, for which there is no type: a category for each day would have more noise than rows. Make it a number, such "
-    "as the year or the days since a day that everyone knows, or suppress it."
+    "contains dates. A release has their year, or the number of months or days since a day that everyone knows: declare date, "
+    "and since where it is needed. format is how the file writes them, such as %d.%m.%Y."
 )
-GROUPED = r"[-+]?\d{1,3}(['’\s.,]\d{3})+([.,]\d+)?"
+GROUPED = r"[-+]?\d{1,3}(['\u2019\s.,]\d{3})+([.,]\d+)?"
 """Pattern of a number with marks or spaces between thousands."""
 RARE = 5
 
 
 @dataclass(frozen=True)
 class ColumnGuess:
-    """Guessed type of a column, with questions."""
+    """Guessed declarations of a column, with questions."""
 
     name: str
-    type: str
-    questions: tuple[str, ...]
+    declared: Mapping[str, object]
+    questions: Sequence[str]
     """Questions to the file's owner; confidential, because they describe the file."""
-    identifier: bool = False
-    """True if it may be a person's name or number."""
+    grouped: bool = field(default=False)
+    """True if its numbers may have marks between thousands."""
 
 
-def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = None) -> list[str]:
+def inspect(csv: Path, outcome: str, folder: Path, types: Mapping[str, str] | None = None) -> list[str]:
     """Write the folder of a study for a file, with placeholders for everything that its owner has to declare.
 
     Args:
         csv: the file.
         outcome: the main column.
         folder: folder of the study; it must not contain a schema.
-        known: metadata of the file.
+        types: types of columns from other metadata.
 
     Returns:
         Sentences on the written files and the next step, without any value of the file.
@@ -64,20 +78,25 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
     """
     if (folder / SCHEMA).exists():
         raise DataError(f"{folder / SCHEMA}: already exists; delete it, or choose another folder with --to")
-    _check_name(folder)
-    written = guess(csv)
-    table = read_text(csv, written)
+    expression, words = PATTERNS["name"]
+    if not re.fullmatch(expression, name := folder.resolve().name):
+        raise DataError(f"{folder}: given {name!r} as the name of the study; allowed: {words}: choose another with --to")
+    written = CsvFormat("utf-8", ",") if is_binary(csv) else guess(csv)
+    table, labels = read_file(csv, written), labels_of(csv)
     if outcome not in table.columns:
         raise DataError(f"{csv}: --outcome: given {outcome!r}; allowed: {listed(list(table.columns))}")
     missing = sorted(mark for mark in MISSING_MARKS if (table == mark).any().any()) or [""]
-    guesses = [_guessed(name, table[name], written, missing, name == outcome) for name in table.columns]
+    guesses = [
+        _guessed(name, table[name], written, missing, (types or {}).get(name, ""), name == outcome) for name in table.columns
+    ]
+    columns = [{"name": guess.name, **_column(guess, labels.get(guess.name, {}), guess.name == outcome)} for guess in guesses]
     private_folder(folder)
     private_folder((folder / QUESTIONS).parent)
-    known = known or FileMetadata()
-    columns = [_column(guess, outcome, known.columns.get(guess.name, {})) for guess in guesses]
-    write_private(folder / SCHEMA, schema_text(_relative(csv, folder), written, missing, outcome, columns, known))
+    path = os.path.relpath(csv.resolve(), folder.resolve())
+    grouped = any(guess.grouped for guess in guesses)
+    write_private(folder / SCHEMA, schema_text(path, written, grouped, missing, outcome, columns))
     write_private(folder / RELEASE, release_text())
-    write_private(folder / QUESTIONS, _questions(csv, table, guesses))
+    write_private(folder / QUESTIONS, _questions(table, guesses))
     open_keys = (folder / SCHEMA).read_text(encoding="utf-8").count(DECLARE) - 1
     return [
         f"Written: {folder}, which only you can read: {SCHEMA}, {RELEASE} and {QUESTIONS}.",
@@ -86,98 +105,87 @@ def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = 
     ]
 
 
-def _check_name(folder: Path) -> None:
-    import re
-
-    expression, words = PATTERNS["name"]
-    if not re.fullmatch(expression, folder.resolve().name):
-        raise DataError(
-            f"{folder}: given {folder.resolve().name!r} as the name of the study; allowed: {words}: choose another with --to"
-        )
-
-
-def _relative(csv: Path, folder: Path) -> str:
-    import os
-
-    return os.path.relpath(csv.resolve(), folder.resolve())
-
-
-def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence[str], is_outcome: bool) -> ColumnGuess:
+def _guessed(
+    name: str, values: pd.Series, written: CsvFormat, missing: Sequence[str], known: str, is_outcome: bool
+) -> ColumnGuess:
     import pandas as pd
 
     present = values[~values.isin(missing)]
-    plain = with_points(present) if written.decimal == "," else present
-    numbers = pd.to_numeric(plain, errors="coerce")
-    numeric = len(present) > 0 and numbers.notna().mean() > MOST
-    few = present.nunique() <= MOST_CATEGORIES and not is_outcome
-    if not numeric or (few and present.nunique() <= 5):
-        questions = _category_questions(name, values, present, missing)
-        return ColumnGuess(name, "category", tuple(questions), identifier=present.nunique() > MOST_CATEGORIES)
-    kind = "number" if plain.str.contains(r"\.\d", na=False).any() else "whole"
-    numbers = numbers.dropna()
-    questions = _number_questions(name, values, present, numbers, missing, is_outcome)
-    return ColumnGuess(name, kind, tuple(questions), identifier=is_unique_number(numbers))
+    absent = _missing_question(name, len(values) - len(present))
+    if known == "suppressed" or not len(present):
+        why = [] if len(present) else [f"{name}: has no value. Suppress it: a release would have invented values."]
+        return ColumnGuess(name, {"type": "category", "release": "suppressed"}, why)
+    if known == "date" or present.str.fullmatch(DATE).mean() > MOST:
+        form = {} if present.str.fullmatch(ISO).mean() > MOST else {"format": DECLARE}
+        return ColumnGuess(
+            name, {"type": "whole", "date": DECLARE, **form, "lower": DECLARE, "upper": DECLARE}, [f"{name}: {DATES}", *absent]
+        )
+    grouped, plain = present.str.fullmatch(GROUPED), numbers(present, written)
+    apart = plain.fillna(pd.to_numeric(present.where(grouped).str.replace(r"\D", "", regex=True), errors="coerce"))
+    numeric = apart.notna().mean() > MOST and (is_outcome or known in ("number", "whole") or present.nunique() > FEW_NUMBERS)
+    if known == "category" or not numeric:
+        unknown = present.nunique() > MOST_CATEGORIES
+        declared = {"type": "category", "categories": DECLARE, **({"release": DECLARE} if unknown else {})}
+        return ColumnGuess(name, declared, [*_category_questions(name, present, written), *absent])
+    fraction = (plain.dropna() % 1 != 0).any() or present.str.contains(r"[.,]\d*$").any()
+    kind = known or ("number" if fraction else "whole")
+    doubt = grouped & (plain.isna() | present.str.fullmatch(PARTED))
+    questions = _number_questions(name, apart.dropna(), is_outcome)
+    if doubt.any():
+        questions.append(f"{name}: are there decimals, or marks between thousands? {DOUBT[0].upper()}{DOUBT[1:]}.")
+    declared = {"type": kind, "lower": DECLARE, "upper": DECLARE, **({"decimals": DECLARE} if kind == "number" else {})}
+    unknown = is_unique_number(apart.dropna())
+    return ColumnGuess(name, declared | ({"release": DECLARE} if unknown else {}), [*questions, *absent], bool(doubt.any()))
 
 
-def _category_questions(name: str, values: pd.Series, present: pd.Series, missing: Sequence[str]) -> list[str]:
+def _category_questions(name: str, present: pd.Series, written: CsvFormat) -> list[str]:
     counts = present.value_counts()
-    if counts.size and counts.index.to_series().str.fullmatch(DATE).mean() > MOST:
-        questions = [f"{name}: {DATES}"]
-    elif _grouped(counts.index.to_series()):
-        questions = [f"{name}: contains numbers with spaces, apostrophes or other marks between thousands. Remove them."]
-    elif counts.size > MOST_CATEGORIES:
-        questions = [f"{name}: has {counts.size} different values; is it a person's name or number? Then suppress it."]
-    elif counts.size < 2:
-        only = "has the same value in every row" if counts.size else "has no value"
-        return [f"{name}: {only}, and a release needs at least two public categories. Suppress it, unless you know more of them."]
-    else:
-        listing = yaml_text(list(map(str, counts.index)), flow=True).strip()
-        questions = [f"{name}: the file has {listing}. Which categories are public? Declare those."]
-        questions += [
-            f"{name}: {category} is rare ({number} rows): expect poor utility for it."
-            for category, number in counts.items()
-            if number < RARE
+    if (signs := signs_in(present)) and numbers(
+        present.str.replace(f"[{re.escape(signs)}]", "", regex=True), written
+    ).notna().mean() > MOST:
+        return [f"{name}: contains numbers with {', '.join(map(repr, signs))}. Remove this, and run inspect again."]
+    if counts.size > MOST_CATEGORIES:
+        return [
+            f"{name}: has {counts.size} different values; is it a person's name or number? Then suppress it. Of codes, such as "
+            "postcodes or diagnoses, leading: 2 keeps the first two characters, with categories: 01..99 or A..Z or a list."
         ]
-    return questions + _missing_question(name, values, missing)
+    if counts.size < 2:
+        return [
+            f"{name}: has the same value in every row, and a release needs at least two public categories. Suppress it, unless "
+            "you know more of them."
+        ]
+    listing = yaml_text(list(map(str, counts.index)), flow=True).strip()
+    rare = [str(category) for category, number in counts.items() if number < RARE]
+    return [
+        f"{name}: the file has {listing}. Which categories are public? Declare those.",
+        *([f"{name}: {', '.join(rare)}: fewer than {RARE} rows; expect poor utility."] if rare else []),
+    ]
 
 
-def _grouped(values: pd.Series) -> bool:
-    """Return True for numbers, some of which have marks between thousands."""
-    grouped = values.str.fullmatch(GROUPED)
-    return bool(grouped.any() and (grouped | values.str.fullmatch(NUMBER)).mean() > MOST)
-
-
-def _number_questions(
-    name: str, values: pd.Series, present: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool
-) -> list[str]:
+def _number_questions(name: str, values: pd.Series, is_outcome: bool) -> list[str]:
     questions = [
         f"{name}: which bounds does everyone know without this file? Do not read them off the data: that is a leak. The same "
         "applies to its type (whole or number), which was guessed from the file, and to its decimals: a release shows both."
     ]
-    if present.str.contains("[.,]").any() and present[present.str.contains("[.,]")].str.fullmatch(PARTED).all():
-        questions.append(f"{name}: are there decimals, or marks between thousands? {DOUBT[0].upper()}{DOUBT[1:]}.")
-    if is_unique_number(numbers):
+    if is_unique_number(values):
         questions.append(f"{name}: has a different whole number in every row; is it an identifier? Then suppress it.")
-    elif is_weight(name, numbers):
+    elif is_weight(name, values):
         questions.append(f"{name}: {SURVEY_WEIGHT}")
-    far = far_above(numbers)
-    if far:
+    if codes := few_codes(values):
+        declared = ", ".join(f"{code:g}: MEANING" for code in codes)
+        questions.append(f"{name}: are these codes of missing values? Then declare missing_codes: {{ {declared} }}.")
+    elif far := far_above(values):
         questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")
-    if is_outcome and (numbers == 0).any():
+    if is_outcome and (zeros := int((values == 0).sum())):
+        questions.append(f"{name}: {zeros} values are 0; are they amounts, or something else? own_zero: true keeps their share.")
+    if not codes and (below := int((values < 0).sum())):
         questions.append(
-            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they mean something else? "
-            "own_zero: true keeps their share."
+            f"{name}: {below} values are below 0; is that intended? For amounts of both signs, use scale: signed_log with a unit."
         )
-    if (numbers < 0).any():
-        questions.append(
-            f"{name}: {int((numbers < 0).sum())} values are below 0; is that intended? For amounts of both signs, use "
-            "scale: signed_log with a unit."
-        )
-    return questions + _missing_question(name, values, missing)
+    return questions
 
 
-def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> list[str]:
-    absent = int(values.isin(missing).sum())
+def _missing_question(name: str, absent: int) -> list[str]:
     if not absent:
         return []
     return [
@@ -186,22 +194,21 @@ def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> l
     ]
 
 
-def _column(guess: ColumnGuess, outcome: str, known: Mapping[str, object]) -> dict[str, object]:
-    column: dict[str, object] = {"type": known.get("type", guess.type)}
-    wanted = ("categories",) if column["type"] == "category" else ("lower", "upper")
-    column |= {key: known.get(key, DECLARE) for key in wanted}
-    if column["type"] == "number":
-        column["decimals"] = DECLARE
-    if guess.name == outcome:
-        return {"name": guess.name, **column}
-    return {"name": guess.name, **column, "release": DECLARE if guess.identifier else "synthesized"}
+def _column(guess: ColumnGuess, labels: Mapping[str, str], is_outcome: bool) -> dict[str, object]:
+    """Return the draft of a column; labels are part of the file's codebook."""
+    column = dict(guess.declared)
+    if labels and column["type"] == "category":
+        column |= {"categories": list(labels), "labels": dict(labels)}
+    treatment = column.pop("release", "synthesized")
+    return column if is_outcome else column | {"release": treatment}
 
 
-def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[ColumnGuess]) -> str:
+def _questions(table: pd.DataFrame, guesses: Sequence[ColumnGuess]) -> str:
     lines = [
         "CONFIDENTIAL: the following was read from the data. Do not send it to anyone, and do not copy it into a release.",
         "",
+        f"The file has {len(table)} rows. Is that number public? With neighbours: replace, a release shows it.",
+        f"Who is protected: what does a row describe, and in how many rows may each of them be? {NEIGHBOURS}",
+        "",
     ]
-    lines += [f"The file has {len(table)} rows. Is that number public? With neighbours: replace, a release shows it."]
-    lines += [f"Who is protected: what does a row describe, and is each of them in one row only? {NEIGHBOURS}", ""]
     return "\n".join([*lines, *(f"- {question}" for guess in guesses for question in guess.questions), ""])

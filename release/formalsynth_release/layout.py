@@ -42,8 +42,8 @@ class Layout:
 
     @functools.cached_property
     def widths(self) -> Mapping[str, int]:
-        """Number of levels of each column; missing values have one more if they are possible."""
-        return {name: len(levels) + self.schema.columns[name].may_be_missing for name, levels in self.columns.items()}
+        """Number of levels of each column, with those of codes and missing values."""
+        return {name: levels.width for name, levels in self.columns.items()}
 
     @functools.cached_property
     def members(self) -> list[tuple[str, str, Integers, Array | None]]:
@@ -68,7 +68,8 @@ class Layout:
     def places(self, table: pd.DataFrame) -> dict[str, Integers]:
         """Return the level (n,) of each value; missing values have one more at the end."""
         places = {name: levels.of(table[name]) for name, levels in self.columns.items()}
-        return {name: np.where(place == MISSING, len(self.columns[name]), place) for name, place in places.items()}
+        last = {name: len(levels) + len(levels.column.codes) for name, levels in self.columns.items()}
+        return {name: np.where(place == MISSING, last[name], place) for name, place in places.items()}
 
     def variable_places(self, table: pd.DataFrame) -> dict[str, tuple[Integers, bool]]:
         """Return the levels (n,) of each variable, below 0 where it has none, and True if they have an order."""
@@ -202,7 +203,7 @@ def _members(column: str, levels: Levels, width: int) -> Iterator[tuple[str, Int
     """Yield the variables of a column: name, places (levels,), and positions (places,) of the places if they have an order."""
     places = np.where(np.arange(width) < len(levels), np.arange(width), MISSING)
     yield column, np.maximum(places - levels.runs[-1].start, MISSING), levels.positions
-    kinds = levels.kinds(places)
+    kinds = levels.kinds(np.arange(width))
     number = int(kinds.max()) + 1
     if number > 1:
         yield column + KIND, kinds, np.arange(2.0) if number == 2 else None

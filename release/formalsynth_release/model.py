@@ -16,6 +16,7 @@ from formalsynth_release.joint import Joint, Sum, Target, consistent, estimated,
 from formalsynth_release.layout import Names, Reading
 from formalsynth_release.levels import Levels
 from formalsynth_release.margins import inside_levels
+from formalsynth_release.rules import applied
 from formalsynth_release.schema import PublicSchema
 from formalsynth_release.variables import KNOTS
 
@@ -35,6 +36,7 @@ class Model:
     """Number of rows in the file, which is estimated if it is confidential."""
     targets: Mapping[Names, Target]
     """Estimated means of the products of each pair."""
+    schema: PublicSchema
     knots: int
     """Largest number of knots of a variable; 0 if the sums are of scores."""
 
@@ -57,7 +59,7 @@ class Model:
         joint = joint_of(reading.shares, targets, reading.number, released)
         named: dict[Names, Target] = dict(zip(reading.layout.pairs, targets, strict=True))
         knots = KNOTS if any(variable.knots for variable in reading.variables.values()) else 0
-        return cls(reading.layout.columns, reading.shares, joint, reading.number, named, knots)
+        return cls(reading.layout.columns, reading.shares, joint, reading.number, named, schema, knots)
 
     def rows(self, number: int, generator: np.random.Generator, sample: bool = False) -> pd.DataFrame:
         """Draw rows.
@@ -70,7 +72,8 @@ class Model:
         import pandas as pd
 
         places = self.joint.drawn(number, generator, sample)
-        return pd.DataFrame({name: self._values(name, place, generator) for name, place in places.items()})
+        rows = pd.DataFrame({name: self._values(name, place, generator) for name, place in places.items()})
+        return applied(self.schema, rows)
 
     def _values(self, name: str, places: Integers, generator: np.random.Generator) -> pd.Series:
         """Return the values of a column, from its levels."""
@@ -80,7 +83,10 @@ class Model:
         there = places < len(levels)
         place = np.where(there, places, 0)
         within = inside_levels(levels, self.shares[name], place, generator.random(len(place)))
-        return pd.Series(levels.values(place, within)).where(there)
+        values = pd.Series(levels.values(place, within)).where(there)
+        for k, code in enumerate(levels.column.codes):
+            values = values.mask(places == len(levels) + k, code)
+        return values
 
 
 def level_error(parts: Sequence[Part]) -> float:

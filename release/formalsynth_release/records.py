@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers
-from formalsynth_release.rows import clipped
+from formalsynth_release.rules import applied
 from formalsynth_release.schema import Column, PublicSchema, Schema
 
 if TYPE_CHECKING:
@@ -65,8 +65,13 @@ def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
             low, high = column.ends
             share = generator.beta(2, 6, n) if name == schema.outcome else generator.random(n)
             columns[name] = np.round(low + (high - low) * share, column.places)
-            if column.own_zero:
-                columns[name] = np.where(generator.random(n) < MADE_UP_ZEROS, 0.0, columns[name])
-            if column.may_be_missing:
-                columns[name] = np.where(generator.random(n) < MADE_UP_MISSING, np.nan, columns[name])
+            rare = [*([(0.0, MADE_UP_ZEROS)] if column.own_zero else []), *((code, MADE_UP_MISSING) for code in column.codes)]
+            for value, part in [*rare, *([(np.nan, MADE_UP_MISSING)] if column.may_be_missing else [])]:
+                columns[name] = np.where(generator.random(n) < part, value, columns[name])
     return clipped(schema, pd.DataFrame(columns))
+
+
+def clipped(schema: PublicSchema, table: pd.DataFrame) -> pd.DataFrame:
+    """Clip the numbers of a table to their declared bounds, and apply the declared rules."""
+    ends = {name: column for name, column in schema.released.items() if column.type != "category"}
+    return applied(schema, table.assign(**{name: column.clip(table[name]) for name, column in ends.items()}))

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.runtime.files import checksum
-from formalsynth_release.csv_file import CsvFormat, listed, read_text, with_points
+from formalsynth_release.csv_file import CsvFormat, listed
+from formalsynth_release.file_formats import read_file
+from formalsynth_release.records import clipped
+from formalsynth_release.rules import broken
 from formalsynth_release.same_rows import Content, content_of
 from formalsynth_release.schema import KIND, Column, Declared, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pandera.pandas as pa
 
 LEAST_ROWS = 20
 """Minimum number of rows for a useful release."""
 MANY_ROWS = 500_000
 FEW_IN_CATEGORY = 5
-FEW_VALUES = 10
-"""Minimum number of distinct values for an outcome to count as numeric."""
 FAR = 10.0
 """Distance above the median beyond which a value is far above the rest, in multiples of the upper quartile's distance."""
-HEAPED = 0.2
+HEAPED, CODED = 0.2, 0.01
+"""Shares of rows above which a single value is a heap, and above which a value far from all others may be a code."""
+FEW_CODES, ALONE = 3, 3
+"""Largest number of values that may be codes, and their distance from others, in multiples of the largest one among these."""
 IDENTIFYING = 0.2
 """Number of distinct values, as a share of the rows, above which a suppressed column may be an identifier."""
 WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)|wgt$", re.IGNORECASE)
@@ -36,14 +43,19 @@ SURVEY_WEIGHT = (
     "looks like a survey weight. A release does not use weights: the file is synthesized, not its population. Keep the "
     "column only if analysts need it."
 )
-MISSING = "with a value"
-"""Rule for columns without missing values."""
-THREE = 3
+MISSING, NUMERIC = "with a value", "a number"
+"""Rules for columns without missing values, and for columns of numbers."""
 PARTED = r"[-+]?[1-9]\d{0,2}[.,]\d{3}"
 """Pattern of a number that has a mark between thousands, or three decimal places."""
-DOUBT = "4,280 and 4.280 are 4280 or 4.28; remove marks between thousands from the file, or declare decimals: 3"
+DOUBT = "4,280 and 4.280 are 4280 or 4.28; declare thousands: the mark between thousands, or none"
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 """Pattern of a number in a file."""
+THOUSANDS = {",": ",", ".": r"\.", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
+"""Pattern of each mark between thousands."""
+SIGNS = "%()[]\u2212\u2013\u2014'\u2019 \u00a0\u202f"
+"""Signs in numbers, beside those of currencies, that have to be removed."""
+NAMED = 5
+"""Largest number of names in a warning."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +65,15 @@ class Violation:
     column: str
     rule: str
     rows: int
+    signs: str = ""
+    """Signs that numbers may not contain."""
 
     def sentence(self) -> str:
         """Describe the violation, without a value."""
         if self.rule == MISSING:
             return f"{self.column}: {counted(self.rows, 'row has', 'rows have')} a text that missing_values declares as missing"
-        return f"{self.column}: {self.rows} row{'s are' if self.rows != 1 else ' is'} not {self.rule}"
+        remove = f"; remove {', '.join(map(repr, self.signs))}" if self.signs else ""
+        return f"{self.column}: {self.rows} row{'s are' if self.rows != 1 else ' is'} not {self.rule}{remove}"
 
 
 @dataclass(frozen=True)
@@ -96,7 +111,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
         DataError: it cannot be read, or its columns or number of rows differ from the declared ones.
     """
     schema = declared.schema
-    text = read_text(declared.csv, CsvFormat(schema.encoding, schema.delimiter, schema.decimal))
+    text = read_file(declared.csv, written_as(schema))
     _check_shape(declared, text)
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
@@ -108,8 +123,13 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     used = used_rows(schema, text)
     table, warnings = clipped(schema, used).reset_index(drop=True), tuple(_in_several_rows(schema, text))
     if warn:
-        warnings = (*_warnings(schema, table), *_clipped(schema, used), *_rounded(schema, used), *warnings)
+        warnings = (*_grouped(_findings(schema, used)), *_warnings(schema, text, used), *warnings)
     return CheckResult(violations, cases, warnings, table, content)
+
+
+def written_as(schema: Schema) -> CsvFormat:
+    """Return the declared format of a file."""
+    return CsvFormat(schema.encoding, schema.delimiter, schema.decimal, (schema.thousands or "").replace("none", ""))
 
 
 def usable(declared: Declared) -> UsableFile:
@@ -154,44 +174,70 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
 
 def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ...], pd.DataFrame]:
     import pandas as pd
-    import pandera.errors
-    import pandera.pandas as pa
 
-    used = schema.released
-    rules = pa.DataFrameSchema({name: _rules(schema, name, column) for name, column in used.items()})
-    cases = pd.DataFrame(columns=["row", "column", "rule", "value"])
-    try:
-        rules.validate(text[list(used)], lazy=True)
-    except pandera.errors.SchemaErrors as error:
-        failures = error.failure_cases
-        cases = pd.DataFrame({
-            "row": failures["index"].astype(int) + 1, "column": failures["column"],
-            "rule": failures["check"].replace({"not_nullable": MISSING}), "value": failures["failure_case"],
-        }).sort_values(["column", "rule", "row"])  # fmt: skip
-    cases = pd.concat([cases, _repeated(schema, text)], ignore_index=True)
-    numbered = cases.groupby(["column", "rule"], sort=True).size()
-    columns, names = (numbered.index.get_level_values(level) for level in ("column", "rule"))
-    violations = zip(columns, names, numbered, strict=True)
-    return tuple(Violation(str(column), str(rule), int(rows)) for column, rule, rows in violations), cases
+    broken_by = [
+        (name, rule, text[name][wrong])
+        for name, column in schema.released.items()
+        for rule, wrong in _rules(schema, name, column, text[name])
+    ]
+    broken_by = [(name, rule, values) for name, rule, values in [*broken_by, *_persons(schema, text)] if len(values)]
+    cases = [
+        pd.DataFrame({"row": values.index + 1, "column": name, "rule": rule, "value": values}) for name, rule, values in broken_by
+    ]
+    columns = ["row", "column", "rule", "value"]
+    violations = (
+        Violation(name, rule, len(values), signs_in(values) if rule == NUMERIC else "") for name, rule, values in broken_by
+    )
+    return tuple(violations), pd.concat(cases, ignore_index=True) if cases else pd.DataFrame(columns=columns)
 
 
-def _repeated(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """List the rows of protected persons who are in several rows, contrary to the declaration, if a column identifies them."""
-    import pandas as pd
+def _rules(schema: Schema, name: str, column: Column, text: pd.Series) -> Iterator[tuple[str, pd.Series]]:
+    """Yield each rule for a column with a mask of the rows that break it; rules on numbers skip values that are not numbers."""
+    there = text.notna()
+    if schema.missing != "drop_rows" and not column.may_be_missing:
+        yield MISSING, ~there
+    values = converted(schema, column, text)
+    if column.type == "category":
+        yield "of a declared category", there & ~values.isin(column.categories or [])
+        return
+    low, high = column.ends
+    yield f"a date written as {column.format or ISO}" if column.date else NUMERIC, there & values.isna()
+    if schema.thousands is None and not column.date:
+        yield f"a number without doubt: {DOUBT}", _parted(text)
+    if column.type == "whole":
+        yield "a whole number", values % 1 > 0
+    if schema.outside_bounds == "refuse":
+        yield f"between the declared bounds {low:g} and {high:g}", values.notna() & (column.clip(values) != values)
+    if name == schema.outcome and schema.zeros == "refuse":
+        yield "other than 0", values == 0
 
-    name = schema.protected
-    rows = text[name][text[name].notna() & text[name].duplicated(keep=False)] if name in text.columns else text.iloc[:0, 0]
-    return pd.DataFrame({"row": rows.index + 1, "column": name, "rule": f"the only row of its {name}", "value": rows.to_numpy()})
+
+def _persons(schema: Schema, text: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]:
+    """Yield the rows without a protected unit, or of units that are in several rows, contrary to the declaration."""
+    name = schema.person or schema.protected
+    if name in text.columns:
+        persons = text[name]
+        if schema.rows_each > 1:
+            yield name, f"with a {schema.protected}", persons[persons.isna()]
+        else:
+            yield name, f"the only row of its {schema.protected}", persons[persons.notna() & persons.duplicated(keep=False)]
+
+
+def signs_in(values: pd.Series) -> str:
+    """Return the signs in values that would be numbers without them, such as those of currencies."""
+    return "".join(sorted(sign for sign in set("".join(values)) if sign in SIGNS or unicodedata.category(sign) == "Sc"))
 
 
 def _in_several_rows(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
     """Warn about suppressed columns that look like identifiers of persons with several rows."""
     for name, column in schema.columns.items():
         counts = text[name].value_counts()
-        if column.release == "suppressed" and len(counts) > IDENTIFYING * len(text) and counts.iloc[0] > 1:
+        looks = column.release == "suppressed" and name != schema.person and len(counts) > IDENTIFYING * len(text)
+        if looks and counts.iloc[0] > schema.rows_each:
             yield (
                 f"{name}: looks like an identifier, and some values are in up to {counts.iloc[0]} rows. If it names a "
-                f"{schema.protected}, rows_each: 1 is false, and so is every epsilon: make one row for each."
+                f"{schema.protected}, rows_each: {schema.rows_each} is false, and so is every epsilon: declare person, "
+                "and the largest number of rows."
             )
 
 
@@ -206,32 +252,8 @@ def is_weight(name: str, values: pd.Series) -> bool:
     present = values.dropna()
     if not len(present) or not (present > 0).all():
         return False
-    one_on_average = abs(float(present.mean()) - 1) < 0.001 and present.nunique() > FEW_VALUES
+    one_on_average = abs(float(present.mean()) - 1) < 0.001 and present.nunique() > LEAST_ROWS
     return bool(WEIGHT.search(name)) or (one_on_average and not (present % 1 == 0).all())
-
-
-def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
-    """Return the rules for a column; rules on the size of numbers skip values that are not numbers."""
-    import pandera.pandas as pa
-
-    def rule(holds: Callable[[pd.Series], pd.Series], text: str) -> pa.Check:
-        return pa.Check(holds, name=text, error=text)
-
-    if column.type == "category":
-        checks = [pa.Check.isin(column.categories or [], name="of a declared category", error="of a declared category")]
-    else:
-        low, high = column.ends
-        checks = [rule(lambda values: numbers(values, schema).notna(), "a number")]
-        if column.places != THREE:
-            checks.append(rule(lambda values: ~_parted(values), f"a number without doubt: {DOUBT}"))
-        if column.type == "whole":
-            checks.append(rule(lambda values: ~(numbers(values, schema) % 1 > 0), "a whole number"))
-        if schema.outside_bounds == "refuse":
-            inside = f"between the declared bounds {low:g} and {high:g}"
-            checks.append(rule(lambda values: ~((numbers(values, schema) < low) | (numbers(values, schema) > high)), inside))
-        if name == schema.outcome and schema.zeros == "refuse":
-            checks.append(rule(lambda values: numbers(values, schema) != 0, "other than 0"))
-    return pa.Column(None, checks, nullable=schema.missing == "drop_rows" or column.may_be_missing, coerce=False, required=True)
 
 
 def _parted(text: pd.Series) -> pd.Series:
@@ -241,53 +263,159 @@ def _parted(text: pd.Series) -> pd.Series:
     return parted & bool((parted | ~marked).all())
 
 
-def numbers(text: pd.Series, schema: Schema) -> pd.Series:
+ISO = "%Y-%m-%d"
+"""Notation of dates, unless another one is declared."""
+
+
+def converted(schema: Schema, column: Column, text: pd.Series) -> pd.Series:
+    """Convert the text of a column to values; NaN where this is not possible. Each value is converted on its own."""
+    if column.type == "category":
+        return text.str[: column.leading].astype(object) if column.leading else text.astype(object)
+    if not column.date:
+        return numbers(text, written_as(schema))
+    return text.map({day: _number_of(column, day) for day in text.dropna().unique()}).astype(float)
+
+
+def _number_of(column: Column, text: str) -> float:
+    """Return the year of a date, or the months or days since the declared day; NaN for a text that is not a date."""
+    try:
+        day = datetime.datetime.strptime(text, column.format or ISO).date()
+    except ValueError:
+        return float("nan")
+    if column.since is None:
+        return day.year
+    months = 12 * (day.year - column.since.year) + day.month - column.since.month
+    return months if column.date == "months" else (day - column.since).days
+
+
+def numbers(text: pd.Series, written: CsvFormat) -> pd.Series:
     """Convert text to numbers; NaN where it is not a number.
 
     Each value is read separately: a parser of columns reads an integer differently if another row has a fraction or no value.
     """
-    plain = with_points(text) if schema.decimal == "," else text
-    return plain.where(plain.str.fullmatch(NUMBER, na=False)).astype(float)
+    if mark := THOUSANDS.get(written.thousands):
+        grouped = text.str.fullmatch(rf"[-+]?\d{{1,3}}({mark}\d{{3}})+({re.escape(written.decimal)}\d*)?", na=False)
+        text = text.where(~grouped, text.str.replace(mark, "", regex=True))
+    if written.decimal == ",":
+        text = text.where(~text.str.contains(".", regex=False, na=False)).str.replace(",", ".", regex=False)
+    return text.where(text.str.fullmatch(NUMBER, na=False)).astype(float)
 
 
 def used_rows(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """Convert the columns of a release to their types, without the rows that are left out; the index is that of the file."""
+    """Convert the columns of a release to their types, without the rows that are left out; the index is that of the file.
+
+    Of each protected unit, the first rows are used, in their order: no other unit has an influence on which these are.
+    """
     import pandas as pd
 
-    table = pd.DataFrame({
-        name: text[name].astype(object) if column.type == "category" else numbers(text[name], schema)
-        for name, column in schema.released.items()
-    })  # fmt: skip
+    table = pd.DataFrame({name: converted(schema, column, text[name]) for name, column in schema.released.items()})
     table = table.dropna(subset=[name for name, column in schema.released.items() if not column.may_be_missing])
-    return table[table[schema.outcome] != 0] if schema.zeros == "drop_rows" else table
+    table = table[table[schema.outcome] != 0] if schema.zeros == "drop_rows" else table
+    if schema.rows_each > 1:
+        table = table[text.loc[table.index].groupby(schema.person).cumcount() < schema.rows_each]
+    return table
 
 
-def clipped(schema: Schema, table: pd.DataFrame) -> pd.DataFrame:
-    """Clip the numbers of a table to their declared bounds."""
-    ends = {name: column.ends for name, column in schema.released.items() if column.type != "category"}
-    return table.assign(**{name: table[name].clip(*between) for name, between in ends.items()})
+def _grouped(findings: Iterator[tuple[str, str]]) -> Iterator[str]:
+    """Write a sentence for each kind of finding, with the first few names."""
+    named = dict[str, list[str]]()
+    for sentence, name in findings:
+        named.setdefault(sentence, []).append(name)
+    for sentence, names in named.items():
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield f"{', '.join(names[:NAMED])}{more}: {sentence}"
 
 
-def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
-    """Yield confidential warnings about poor quality of the rows."""
-    dropped = schema.rows - len(table)
-    if dropped:
+def _findings(schema: Schema, used: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Yield confidential findings about columns: a sentence, and what it is about."""
+    for name, column in schema.released.items():
+        values = used[name]
+        if not values.count():
+            yield "no row has a value; suppress it: a release would have invented values.", name
+        elif values.nunique() == 1:
+            yield "has the same value in every row; suppress it, nothing can be learned from it.", name
+        elif column.type == "category":
+            yield from _of_categories(name, column, values)
+        else:
+            yield from _of_numbers(name, column, column.amounts(values))
+
+
+def _of_categories(name: str, column: Column, values: pd.Series) -> Iterator[tuple[str, str]]:
+    counts = values.value_counts()
+    for category in column.categories or []:
+        number = int(counts.get(category, 0))
+        if number == 0:
+            yield "no row has the category. A release can contain it.", f"{name} {category}"
+        elif number < FEW_IN_CATEGORY:
+            yield (
+                "the category is rare: expect poor utility. Merging it for this reason is a choice based on the file.",
+                f"{name} {category}",
+            )
+
+
+def _of_numbers(name: str, column: Column, values: pd.Series) -> Iterator[tuple[str, str]]:
+    import pandas as pd
+
+    low, high = column.ends
+    if is_unique_number(values):
+        yield "has a different whole number in every row; is it an identifier? Then suppress it.", name
+    elif is_weight(name, values):
+        yield SURVEY_WEIGHT, name
+    if outside := int((values.notna() & (column.clip(values) != values)).sum()):
+        yield "values outside the declared bounds were clipped: are these the right bounds?", f"{name} ({outside})"
+    if finer := int((values.dropna().round(column.places) != values.dropna()).sum()):
+        yield "values have more decimal places than decimals: a release rounds them.", f"{name} ({finer})"
+    amounts = values[values != 0] if column.own_zero else values
+    if few_codes(amounts):
+        yield (
+            "a value far from all others, or the only negative one, is in more than 1 % of the rows: is it a missing code?",
+            name,
+        )
+    elif far := far_above(values):
+        yield "values are far above the rest; noise hides so few.", f"{name} ({far})"
+    if (high - low) * 10**column.places >= column.bins and (values.min(), values.max()) == (low, high):
+        yield "the bounds are the smallest and the largest value in the file: bounds that are read off it are a leak.", name
+    heaps = values.value_counts(normalize=True)
+    heaps = heaps[(heaps > HEAPED) & ~heaps.index.isin([*(column.points or []), *([0] if column.own_zero else [])])]
+    if len(heaps) and (high - low) * 10**column.places >= column.bins and pd.notna(heaps.index[0]):
+        yield "one value has a large share and is spread over its bin: declare it as own_zero or in points, if it is known.", name
+
+
+def far_above(values: pd.Series) -> int:
+    """Count the values that are far above the rest."""
+    middle, upper = float(values.median()), float(values.quantile(0.75))
+    return int((values > middle + FAR * max(upper - middle, 0)).sum()) if upper > middle else 0
+
+
+def few_codes(values: pd.Series) -> list[float]:
+    """Return the outermost values that may be codes: frequent ones that are far from all others, or the only ones below 0."""
+    counts = values.value_counts().sort_index()
+    places = counts.index.to_numpy(dtype=float)
+    for number in range(1, FEW_CODES + 1):
+        for ends, rest in ((places[:number], places[number:]), (places[-number:], places[:-number])):
+            if len(rest) < 2 or counts[ends].sum() <= max(CODED * len(values), 1):
+                continue
+            gap = np.abs(ends[:, None] - rest).min()
+            if gap > max((rest[-1] - rest[0]) / 2, ALONE * np.diff(rest).max()) or (ends[-1] < 0 <= rest[0]):
+                return [float(end) for end in ends]
+    return []
+
+
+def _warnings(schema: Schema, text: pd.DataFrame, used: pd.DataFrame) -> Iterator[str]:
+    """Yield confidential warnings about the rows."""
+    if dropped := len(text) - len(used):
         are = "is" if dropped == 1 else "are"
-        yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
+        beyond = f", or beyond the first {schema.rows_each} of a {schema.protected}" if schema.rows_each > 1 else ""
+        yield f"{dropped} of {len(text)} rows {are} left out, as declared, for a missing value or an outcome of 0{beyond}."
+    for rule, number in broken(schema, used):
+        yield f"rules: {rule}: {counted(number, 'row breaks', 'rows break')} it, and {'is' if number == 1 else 'are'} changed."
     for name, others in _without_kinds(schema).items():
         yield (
             f"pairs: those of {name} with {', '.join(others)} describe only rows with {name} above 0. If analysts need to "
             f"know who has none, also declare pairs with {name}{KIND}."
         )
-    if len(table) < LEAST_ROWS:
-        yield f"{counted(len(table), 'row')} can be used; a release preserves hardly anything of so few."
-    if len(table):
-        yield from _outcome_warnings(schema, table[schema.outcome])
-        for name, column in schema.predictors.items():
-            yield from _predictor_warnings(name, column, table[name])
-    if len(schema.predictors) and table.duplicated().any():
-        again = counted(int(table.duplicated().sum()), "row is", "rows are")
-        yield f"{again} equal to another one in all released columns: is someone in the file twice?"
+    if len(used) < LEAST_ROWS:
+        yield f"{counted(len(used), 'row')} can be used; a release preserves hardly anything of so few."
 
 
 def _without_kinds(schema: Schema) -> dict[str, list[str]]:
@@ -299,77 +427,3 @@ def _without_kinds(schema: Schema) -> dict[str, list[str]]:
             if column and column.own_zero and frozenset((first, second + KIND)) not in declared:
                 others.setdefault(second, []).append(first)
     return others
-
-
-def _clipped(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
-    """Warn about predictors that are clipped: wrong bounds would move their values without an error."""
-    for name, column in schema.predictors.items():
-        if column.type != "category":
-            low, high = column.ends
-            outside = int(((used[name] < low) | (used[name] > high)).sum())
-            if outside:
-                is_outside = (
-                    "is outside the declared bounds and was" if outside == 1 else "are outside the declared bounds and were"
-                )
-                yield f"{name}: {counted(outside, 'value')} {is_outside} clipped: are {low:g} and {high:g} the right bounds?"
-
-
-def _rounded(schema: Schema, used: pd.DataFrame) -> Iterator[str]:
-    """Warn about numbers with more decimal places than a release states."""
-    for name, column in schema.released.items():
-        if column.type != "number":
-            continue
-        values = used[name].dropna()
-        if finer := int((values.round(column.places) != values).sum()):
-            have = "has" if finer == 1 else "have"
-            yield (
-                f"{name}: {counted(finer, 'value')} {have} more decimal places than decimals, which is {column.places}: "
-                "a release rounds them."
-            )
-
-
-def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
-    name, (low, high) = schema.outcome, schema.target.ends
-    if not outcome.count():
-        yield f"{name}: no row has a value."
-        return
-    if outcome.nunique() == 1:
-        yield f"{name}: has the same value in every row; nothing can be learned from it."
-    if 1 < outcome.nunique() < FEW_VALUES:
-        yield f"{name}: has only {outcome.nunique()} different values; quantiles and regressions need a number with many."
-    at_ends = int(outcome.isin([low, high]).sum())
-    if at_ends:
-        are = "values are at the declared bounds or were" if at_ends != 1 else "value is at a declared bound or was"
-        yield f"{name}: {at_ends} {are} clipped to {'them' if at_ends != 1 else 'it'}."
-    far = far_above(outcome)
-    if far:
-        yield f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; noise hides so few."
-    heap = float(outcome.value_counts(normalize=True).iloc[0])
-    if heap > HEAPED:
-        yield f"{name}: one value has a share of {heap:.0%}; unless it has a bin of its own, it is spread over nearby values."
-
-
-def far_above(values: pd.Series) -> int:
-    """Count the values that are far above the rest."""
-    middle, upper = float(values.median()), float(values.quantile(0.75))
-    return int((values > middle + FAR * max(upper - middle, 0)).sum()) if upper > middle else 0
-
-
-def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterator[str]:
-    counts = values.value_counts()
-    if column.type == "category":
-        for category in column.categories or []:
-            number = int(counts.get(category, 0))
-            if number == 0:
-                yield f"{name}: no row has the category {category}. A release can contain it."
-            elif number < FEW_IN_CATEGORY:
-                yield (
-                    f"{name}: the category {category} is rare: expect poor utility. Merging it for this reason is a choice based "
-                    "on the file."
-                )
-    elif counts.size == 1:
-        yield f"{name}: has the same value in every row; suppress it, nothing can be learned from it."
-    elif is_unique_number(values):
-        yield f"{name}: has a different whole number in every row; is it an identifier? Then suppress it."
-    elif is_weight(name, values):
-        yield f"{name}: {SURVEY_WEIGHT}"

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
+from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
 from formalsynth.core.words import counted, exact, is_short
 from formalsynth.settings.messages import ConfigError, validated
 from formalsynth.settings.yaml_file import load_yaml
+from formalsynth_release.rules import Rule, wrong_rules
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DECLARE = "DECLARE"
 """Mark of a value that the author still has to declare."""
@@ -52,7 +58,33 @@ def _printable(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_printable)]
 Name = Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-Categories = Annotated[list[Text], Field(min_length=2), AfterValidator(each_once)]
+
+
+def _spelled_out(given: object) -> object:
+    """Write out a range of codes: 01..99 or A..Z."""
+    first, _, last = given.partition("..") if isinstance(given, str) else ("", "", "")
+    if len(first) == len(last) and (first + last).isascii() and (first + last).isdigit() and len(first) <= MOST_DIGITS:
+        return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+    return [chr(letter) for letter in range(ord(first), ord(last) + 1)] if len(first) == len(last) == 1 else given
+
+
+def _as_number(given: object) -> object:
+    """Return the text of a number.
+
+    Raises:
+        ValueError: it is not the text of a number.
+    """
+    try:
+        return f"{float(str(given)):.15g}"
+    except ValueError:
+        raise ValueError("Input should be a number, such as -7") from None
+
+
+MOST_DIGITS = 4
+"""Largest number of digits of codes that may be declared as a range."""
+Categories = Annotated[list[Text], BeforeValidator(_spelled_out), Field(min_length=2), AfterValidator(each_once)]
+Code = Annotated[str, BeforeValidator(_as_number)]
+"""Number that stands for a missing value, as text."""
 
 
 def _treatment(text: object) -> object:
@@ -121,7 +153,19 @@ class Column(Model):
         None, description="Amount around 0 within which signed_log is linear."
     )
     bins: int = Field(10, ge=1, le=1000, description="Number of bins of a column of numbers.")
-    own_zero: bool = Field(False, description="0 has a bin of its own.")
+    own_zero: bool = Field(False, description="0 has a level of its own; it may be below the lower bound.")
+    points: list[Finite] | None = Field(None, description="Numbers with a level of their own, such as a minimum wage.")
+    edges: list[Finite] | None = Field(None, description="Numbers at which a bin begins, such as a limit of tax.")
+    leading: int | None = Field(None, ge=1, le=20, description="Number of characters of a category that count, from the left.")
+    date: Literal["year", "months", "days"] | None = Field(
+        None, description="Dates are read as their year, or as months or days since a public day."
+    )
+    since: datetime.date | None = Field(None, description="Day from which months or days are counted.")
+    format: Text | None = Field(None, description="Notation of dates in the file, such as %d.%m.%Y; by default %Y-%m-%d.")
+    labels: dict[Text, Line] | None = Field(None, description="Meanings of categories.")
+    missing_codes: dict[Code, Line] | None = Field(
+        None, description="Numbers outside the bounds that mark a missing value, each with its meaning; all are kept apart."
+    )
     may_be_missing: bool = Field(False, description="Values may be missing, in synthetic data too.")
     weight: Annotated[float, Field(ge=0.01, le=100)] = Field(
         1.0, description="Weight of its margin when the budget is divided among columns."
@@ -149,9 +193,39 @@ class Column(Model):
             raise ValueError("decimals are for columns of type number only")
         if self.ordered and self.type != "category":
             raise ValueError("ordered is for categories only: numbers have an order")
-        if self.own_zero and (self.lower is None or self.lower > 0 or self.upper is None or self.upper <= 0):
-            raise ValueError("own_zero is for numbers with 0 at the lower bound or between the bounds")
+        if self.own_zero and (self.upper is None or self.upper <= 0):
+            raise ValueError("own_zero is for numbers with an upper bound above 0")
         return ordered(self, "lower", "upper")
+
+    @model_validator(mode="after")
+    def _possible_levels(self) -> Self:
+        numbers = self.type != "category" and self.lower is not None and self.upper is not None
+        for key, values in (("points", self.points), ("edges", self.edges)):
+            for value in values or []:
+                if not numbers or not self.ends[0] + (key == "edges") * 10.0**-self.places <= value <= self.ends[1]:
+                    raise ValueError(f"{key} has {exact(value)}; allowed: numbers between the bounds of a column of numbers")
+                if round(value, self.places) != value or (value == 0 and self.own_zero and key == "points"):
+                    raise ValueError(f"{key} has {exact(value)}; allowed: other numbers than 0, with the declared decimals")
+        for code in self.codes:
+            if not numbers or self.ends[0] <= code <= self.ends[1] or (code == 0 and self.own_zero):
+                raise ValueError(f"missing_codes has {code:g}; allowed: numbers outside the bounds of a column of numbers")
+            if round(code, self.places) != code:
+                raise ValueError(f"missing_codes has {code:g}; allowed: numbers with the declared decimals")
+        return self
+
+    @model_validator(mode="after")
+    def _possible_conversion(self) -> Self:
+        if self.date and self.type != "whole":
+            raise ValueError("date is for columns of type whole: a release has the year, or the number of months or days")
+        if (self.date in ("months", "days")) != (self.since is not None) or (self.format and not self.date):
+            raise ValueError("since is needed for date: months and date: days, and only there; format is for dates only")
+        if self.labels and (wrong := [code for code in self.labels if code not in (self.categories or [])]):
+            raise ValueError(f"labels has {wrong[0]!r}, which is not one of the categories")
+        if self.leading and (wrong := [text for text in self.categories or [""] if len(text) > self.leading]):
+            raise ValueError(
+                f"leading is {self.leading}, but categories has {wrong[0]!r}: categories are what is left of a value"
+            )
+        return self
 
     @model_validator(mode="after")
     def _possible_scale(self) -> Self:
@@ -177,9 +251,23 @@ class Column(Model):
         """Decimal places in a release."""
         return self.decimals if self.type == "number" else 0
 
+    @property
+    def codes(self) -> list[float]:
+        """Numbers that mark missing values, in the order of their declaration."""
+        return [float(code) for code in self.missing_codes or {}]
+
+    def clip(self, numbers: pd.Series) -> pd.Series:
+        """Clip numbers to the declared bounds, but neither codes of missing values nor a 0 that has a level of its own."""
+        kept = numbers.isin([*self.codes, *([0.0] if self.own_zero else [])])
+        return numbers.where(kept, numbers.clip(*self.ends))
+
+    def amounts(self, values: pd.Series) -> pd.Series:
+        """Replace codes of missing values by missing values."""
+        return values.mask(values.isin(self.codes)) if self.codes else values
+
     def kind_of(self, name: str) -> list[str]:
-        """Name of the kind of a column's values, where there are several: missing, below 0, 0 or above 0."""
-        return [name + KIND] if self.own_zero or self.may_be_missing else []
+        """Name of the kind of a column's values, where there are several: missing, a code, below 0, 0 or above 0."""
+        return [name + KIND] if self.own_zero or self.may_be_missing or self.codes else []
 
 
 def _short(number: float) -> float:
@@ -193,22 +281,15 @@ def _short(number: float) -> float:
     return number
 
 
-def _one_row(number: int) -> int:
-    if number != 1:
-        raise ValueError(
-            "Input should be 1: the noise is for one row, and k rows of one person would need k times the epsilon. "
-            "Combine them into one row, with a column for each time or member"
-        )
-    return number
-
-
 class PublicSchema(Model):
     """Declarations that may be published: the protected persons, and the content of the columns."""
 
     rows: int | None = Field(None, ge=2, le=10**9, description="Number of rows in the file; left out where it is confidential.")
     protected: Line = Field(description="Unit that a row describes, such as person; it is what the guarantee protects.")
-    rows_each: Annotated[int, AfterValidator(_one_row)] = Field(
-        description="Number of rows in the file for each protected unit; only 1 is possible."
+    rows_each: int = Field(
+        ge=1,
+        le=100,
+        description="Largest number of rows of each protected unit that are used; the noise is as many times as large.",
     )
     neighbours: Literal["add_remove", "replace"] = Field(
         description="Neighbour relation: add_remove protects presence and values, replace only the values."
@@ -227,13 +308,15 @@ class PublicSchema(Model):
         0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
     )
     columns: dict[Name, Column] = Field(min_length=1, description="The columns of the file, in its order.")
+    rules: list[Rule] = Field(
+        default_factory=list,
+        description="Values that follow from those of another column, such as a missing income without work.",
+    )
 
     @model_validator(mode="after")
     def _possible_outcome(self) -> Self:
         if self.outcome not in self.columns:
             raise ValueError(f"outcome has to be one of the columns: {', '.join(self.columns)}")
-        if self.target.type == "category":
-            raise ValueError("outcome has to be a column of numbers")
         if self.target.release is not None:
             name = self.outcome
             raise ValueError(f"columns.{name}.release cannot be given, since outcome is {name}: it is always synthesized")
@@ -265,6 +348,12 @@ class PublicSchema(Model):
             raise ValueError(f"pairs has {'; it also has '.join(wrong)}")
         return self
 
+    @model_validator(mode="after")
+    def _possible_rules(self) -> Self:
+        if wrong := list(wrong_rules(self)):
+            raise ValueError(f"rules: {'; '.join(wrong)}")
+        return self
+
     def _wrong_pairs(self) -> Iterator[str]:
         pairs = self.pairs
         counts = Counter(frozenset(pair) for pair in pairs)
@@ -289,10 +378,15 @@ class PublicSchema(Model):
     def hides_rows(self) -> bool:
         """True if the number of rows that can be used is confidential.
 
-        It is confidential if presence is protected, or if rows with a missing value or an outcome of 0 are left out: replacing a
-        value can add or remove such a row.
+        It is confidential if presence is protected, if rows with a missing value or an outcome of 0 are left out, or if a person
+        may be in several rows: replacing values or a person can add or remove such a row.
         """
-        return self.neighbours == "add_remove" or bool(self.dropped)
+        return self.neighbours == "add_remove" or bool(self.dropped) or self.rows_each > 1
+
+    @property
+    def change(self) -> float:
+        """Largest L1 distance between the counts of a column of two neighbours."""
+        return SENSITIVITY[self.neighbours] * self.rows_each
 
     @property
     def target(self) -> Column:
@@ -329,6 +423,10 @@ class Schema(PublicSchema):
     missing_values: list[str] | dict[Name, list[str]] = Field(
         default_factory=lambda: [""], description="Texts that mark a missing value: of all columns, or a list for each of some."
     )
+    thousands: Literal[",", ".", " ", "'", "none"] | None = Field(
+        None, description="Mark between thousands of numbers, or none; without it, check asks where a mark could be either."
+    )
+    person: Name | None = Field(None, description="Suppressed column that names the protected unit of a row.")
     rows: int = Field(ge=2, le=10**9, description="Number of rows, without the header; public where neighbours is replace.")
 
     @model_validator(mode="after")
@@ -348,6 +446,16 @@ class Schema(PublicSchema):
                     )
         return self
 
+    @model_validator(mode="after")
+    def _persons(self) -> Self:
+        if self.person and (self.person not in self.columns or self.columns[self.person].release != "suppressed"):
+            raise ValueError("person has to be a suppressed column, which names the protected unit of a row")
+        if self.rows_each > 1 and not self.person:
+            raise ValueError("rows_each above 1 needs person: the suppressed column that names the protected unit of a row")
+        if self.thousands == self.decimal:
+            raise ValueError("thousands and decimal have to be different marks")
+        return self
+
     def missing_in(self, name: str) -> list[str]:
         """Texts that mark a missing value of a column."""
         return self.missing_values if isinstance(self.missing_values, list) else self.missing_values.get(name, [""])
@@ -356,7 +464,7 @@ class Schema(PublicSchema):
     def public(self) -> PublicSchema:
         """The part that may be published, without suppressed columns, the file, and the number of rows if it is confidential."""
         kept = {name: getattr(self, name) for name in PublicSchema.model_fields}
-        rows = self.rows if self.neighbours == "replace" else None
+        rows = self.rows if self.neighbours == "replace" and self.rows_each == 1 else None
         return PublicSchema.model_construct(**kept | {"rows": rows, "columns": self.released})
 
 

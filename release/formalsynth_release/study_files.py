@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from formalsynth.settings.yaml_file import yaml_text
 from formalsynth_release.csv_file import CsvFormat
-from formalsynth_release.metadata import FileMetadata
 from formalsynth_release.schema import DECLARE
 
 NEIGHBOURS = (
@@ -18,17 +17,17 @@ NEIGHBOURS = (
 def schema_text(
     file: str,
     written: CsvFormat,
+    grouped: bool,
     missing: Sequence[str],
     outcome: str,
     columns: Sequence[Mapping[str, object]],
-    known: FileMetadata,
 ) -> str:
     """Write the draft of a schema, with its questions as comments."""
     lines = [f"  {_one(column['name'])}: {_one({k: v for k, v in column.items() if k != 'name'})}" for column in columns]
     return "\n".join([_SCHEMA.format(
         declare=DECLARE, file=_one(file), encoding=_one(written.encoding), delimiter=_one(written.delimiter),
-        decimal=_one(written.decimal), missing=_one(list(missing)), outcome=_one(outcome), neighbours=NEIGHBOURS,
-        rows=known.rows or DECLARE, protected=_one(known.protected or DECLARE),
+        decimal=f"{DECLARE}\nthousands: {DECLARE} # mark between thousands, or none" if grouped else _one(written.decimal),
+        missing=_one(list(missing)), outcome=_one(outcome), neighbours=NEIGHBOURS,
     ), *lines, ""])  # fmt: skip
 
 
@@ -50,10 +49,11 @@ encoding: {encoding}
 delimiter: {delimiter}
 decimal: {decimal}
 missing_values: {missing} # texts that mark a missing value
-rows: {rows} # number of rows in the file; with neighbours: replace, a release shows it, so it must not be confidential
+rows: {declare} # number of rows in the file; with neighbours: replace, a release shows it, so it must not be confidential
 
-# Who is protected: the unit that a row describes (person, household, business). rows_each: rows of each unit; only 1 is allowed.
-protected: {protected}
+# Who is protected: the unit that a row describes (person, household, business). rows_each: largest number of rows of each unit
+# that are used; above 1, the noise is as many times as large, and person names the suppressed column with the units.
+protected: {declare}
 rows_each: {declare}
 # {neighbours}
 neighbours: {declare} # add_remove or replace
@@ -71,7 +71,8 @@ pairs: {declare}
 
 # Types (guessed here), bounds, decimals and categories are published: declare only what everyone knows without the file. release:
 #   synthesized: drawn from noisy tables; suppressed: left out.
-# More keys, all in docs/OWN_STUDY.md: description, ordered, bins, own_zero, may_be_missing, scale with unit, weight.
+# More keys, all in docs/OWN_STUDY.md: description, labels, leading, ordered, bins, points, edges, own_zero, missing_codes,
+# may_be_missing, scale with unit, weight; and rules for values that others make impossible.
 columns:"""
 
 _RELEASE = """\

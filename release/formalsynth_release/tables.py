@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Integers
-from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.text import DataError
 from formalsynth_release.crossing import Part, noise_reason
 from formalsynth_release.layout import Layout, Names, Pair, Reading, Stated, column_of, listed
 from formalsynth_release.noise import noisy_counts
+from formalsynth_release.rules import impossible
 from formalsynth_release.schema import PublicSchema
 from formalsynth_release.variables import KNOTS, Variable, products
 
@@ -90,7 +90,7 @@ def knots_for(schema: PublicSchema, rows: float, epsilon: float) -> int:
     layout = Layout(schema)
     if not layout.pairs:
         return 0
-    noise = math.sqrt(2) * SENSITIVITY[schema.neighbours] / _epsilon_of_pair(layout, epsilon) / rows
+    noise = math.sqrt(2) * schema.change / _epsilon_of_pair(layout, epsilon) / rows
     numbers = _numbers(layout, KNOTS)
     needed = sum(numbers.values())
     return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
@@ -165,6 +165,7 @@ def check_numbers(schema: PublicSchema) -> None:
             "its bins are too narrow for numbers of this size: declare fewer bins or decimals, or distances from a common number"
         )
         raise DataError("\n".join(f"schema.yaml: columns: {name}: {why}" for name in inexact))
+    all(impossible(schema, layout.columns))
     variables, numbers = layout.variables(), _numbers(layout)
     constant = dict.fromkeys(name for pair in schema.pairs for name in pair if len(variables[name].own) < 2)
     wrong = [
@@ -201,7 +202,7 @@ def noisy_part(
     epsilon: float, noise: OfPart | None = None,
 ) -> Part:  # fmt: skip
     """Add noise to numbers; each row changes them by at most ``largest`` in total."""
-    sensitivity = SENSITIVITY[schema.neighbours] * largest
+    sensitivity = schema.change * largest
     noisy = (noise or noisy_counts)([int(number) for number in numbers], epsilon, sensitivity)
     scale = sensitivity / epsilon
     return Part(

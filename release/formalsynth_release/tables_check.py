@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
@@ -81,7 +80,7 @@ def _rare(schema: Schema, ceiling: float, table: pd.DataFrame) -> Iterator[str]:
     for name, epsilon in epsilons_of_margins(Layout(schema), ceiling).items():
         if schema.columns[name].type != "category":
             continue
-        noise = math.sqrt(discrete_laplace_variance(SENSITIVITY[schema.neighbours] / epsilon))
+        noise = math.sqrt(discrete_laplace_variance(schema.change / epsilon))
         counts = table[name].value_counts()
         if few := int(((counts > 0) & (counts < RARE * noise)).sum()):
             categories = counted(few, "category", "categories")

@@ -18,10 +18,12 @@ from formalsynth.core.words import counted
 from formalsynth.settings.yaml_file import parsed, yaml_text
 from formalsynth_release.crossing import Crossing, Declarations
 from formalsynth_release.intervals import Analysed, largest
-from formalsynth_release.metadata import CONTEXT, CSVW
 from formalsynth_release.model import level_error, pair_errors
 from formalsynth_release.schema import Column, PublicSchema, ReleaseConfig
 
+CONTEXT = "http://www.w3.org/ns/csvw"
+CSVW = {"number": "double", "whole": "integer", "category": "string"}
+"""Namespace of CSVW, and its types."""
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
 NIST = "NIST-SP-800-226.md"

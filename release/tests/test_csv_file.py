@@ -83,7 +83,7 @@ def test_quoted_values_may_have_delimiters_and_line_breaks(file):
         (b"PK\x03\x04rest", "a spreadsheet"),
         (b"\x1f\x8brest", "a gzip file"),
         (b"%PDF-1.7", "a PDF"),
-        (b"PAR1\x15\x04", "a Parquet file.*OWN_STUDY.md has a command"),
+        (b"PAR1\x15\x04", "a Parquet file.*its name has to end in its format"),
         (b"a,b\n\0,1\n", "zero bytes"),
         (b"  \n", "is empty"),
     ],

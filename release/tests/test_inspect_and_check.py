@@ -58,22 +58,17 @@ def test_all_columns_are_synthesized_but_those_that_may_name_somebody(folder):
 
 
 @pytest.mark.parametrize("format", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M"])
-def test_dates_are_no_categories(folder, format):
+def test_dates_are_asked_about(folder, format):
     table = incomes.incomes()
     table["day"] = pd.date_range("2001-01-01", periods=3000).strftime(format)
     table.to_csv("income.csv", index=False)
     inspected()
     questions = Path("studies/income/confidential/questions.txt").read_text()
-    assert "- day: contains dates, for which there is no type" in questions
+    assert "- day: contains dates. A release has their year" in questions
     assert questions.count("contains dates") == 1
-    assert yaml.safe_load(Path("studies/income/schema.yaml").read_text())["columns"]["day"]["release"] == "DECLARE"
-
-
-def test_several_rows_of_a_person_are_refused_with_a_reason(folder):
-    inspected()
-    incomes.declare("studies/income", incomes.DECLARED | {"schema.yaml": incomes.DECLARED["schema.yaml"] | {"rows_each": 3}})
-    with pytest.raises(ConfigError, match=r"rows_each: given 3; .*k rows of one person would need k times the epsilon"):
-        read_declared(folder / "studies" / "income")
+    column = yaml.safe_load(Path("studies/income/schema.yaml").read_text())["columns"]["day"]
+    assert (column["type"], column["date"], column.get("format", "DECLARE")) == ("whole", "DECLARE", "DECLARE")
+    assert ("format" in column) == (format != "%Y-%m-%d")
 
 
 def test_a_rule_about_several_keys_names_them(folder, capsys):
@@ -154,7 +149,9 @@ def test_questions_list_categories_as_they_are_declared_and_columns_without_a_ch
     assert {"NO", "DE"} in [set(listing) for listing in listed]
     needed = "a release needs at least two public categories. Suppress it, unless you know more of them."
     assert f"constant: has the same value in every row, and {needed}" in questions
-    assert f"empty: has no value, and {needed}" in questions
+    assert "empty: has no value. Suppress it: a release would have invented values." in questions
+    columns = yaml.safe_load((folder / "studies/income/schema.yaml").read_text())["columns"]
+    assert columns["empty"] == {"type": "category", "release": "suppressed"}
 
 
 def test_an_outcome_that_is_not_there_and_a_study_that_is(folder, capsys):
@@ -163,32 +160,6 @@ def test_an_outcome_that_is_not_there_and_a_study_that_is(folder, capsys):
     inspected()
     assert inspected() == 1
     assert "already exists" in capsys.readouterr().err
-
-
-def test_metadata_fill_in_what_they_say(folder):
-    (folder / "meta.yaml").write_text("'': {S: {income: {rows: 3000, income: {type: int, lower: 1000, upper: 500000}}}}")
-    assert inspected("--metadata", "meta.yaml") == 0
-    tree = yaml.safe_load((folder / "studies/income/schema.yaml").read_text())
-    assert tree["rows"] == 3000
-    assert tree["columns"]["income"] == {"type": "whole", "lower": 1000, "upper": 500_000}
-    assert tree["columns"]["age"]["lower"] == "DECLARE"
-
-
-def test_a_schema_is_written_as_metadata(folder):
-    inspected()
-    incomes.declare("studies/income")
-    assert main(["export", "studies/income", "--to", "out.json"]) == 0
-    assert main(["export", "studies/income", "--to", "out.txt"]) == 1
-    assert "North" in (folder / "out.json").read_text()
-
-
-def test_an_export_never_writes_over_a_file(folder, capsys):
-    inspected()
-    incomes.declare("studies/income")
-    schema = (folder / "studies/income/schema.yaml").read_bytes()
-    assert main(["export", "studies/income", "--to", "studies/income/schema.yaml"]) == 1
-    assert "schema.yaml: already exists; delete it, or choose another name with --to" in capsys.readouterr().err
-    assert (folder / "studies/income/schema.yaml").read_bytes() == schema
 
 
 def test_a_confidential_file_given_as_metadata_is_not_printed(folder, capsys):

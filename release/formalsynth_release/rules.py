@@ -1,0 +1,187 @@
+"""Structural zeros and missing values: what a value of one column makes impossible in another one, declared and public."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from formalsynth.core.constraints import Finite
+from formalsynth.core.model import Model
+from formalsynth.core.text import DataError
+from formalsynth.core.words import exact
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from formalsynth_release.levels import Levels
+    from formalsynth_release.schema import Column, PublicSchema
+
+MISSING = "missing"
+"""Word for a missing value in a rule."""
+Value = Annotated[float, Field(strict=True, allow_inf_nan=False)] | str
+Mask = NDArray[np.bool_]
+
+
+class Range(Model):
+    """Numbers below or above a limit."""
+
+    below: Finite | None = Field(None, description="Numbers below this one.")
+    above: Finite | None = Field(None, description="Numbers above this one.")
+
+    @model_validator(mode="after")
+    def _single(self) -> Self:
+        if (self.below is None) == (self.above is None):
+            raise ValueError("a range needs either below or above")
+        return self
+
+
+class Rule(Model):
+    """Values of a column that follow from a value of another one, in each row alone."""
+
+    if_: dict[str, Value | list[Value] | Range] = Field(
+        alias="if", min_length=1, max_length=1, description="Column and its values."
+    )
+    then: dict[str, Value | list[Value]] = Field(
+        min_length=1,
+        max_length=1,
+        description="Column and the values that are possible; a row with another value gets the first.",
+    )
+
+    @property
+    def columns(self) -> tuple[str, str]:
+        """The column with the condition, and the one whose values it determines."""
+        return next(iter(self.if_)), next(iter(self.then))
+
+    @property
+    def conditions(self) -> tuple[Condition, Condition]:
+        """The condition, and the possible values."""
+        return next(iter(self.if_.values())), self.possible
+
+    @property
+    def possible(self) -> list[Value]:
+        """Possible values, the first of which replaces others."""
+        (values,) = self.then.values()
+        return values if isinstance(values, list) else [values]
+
+    @property
+    def sentence(self) -> str:
+        """The rule in words."""
+        (cause, effect), (condition, possible) = self.columns, self.conditions
+        return f"{effect} is {_words(possible)} if {cause} is {_words(condition)}"
+
+    def broken(self, columns: Mapping[str, Column], table: pd.DataFrame) -> pd.Series:
+        """Mask the rows in which the condition holds, and the value is impossible."""
+        sides = zip(self.columns, self.conditions, strict=True)
+        holds, possible = (_holds(condition, columns[name], table[name]) for name, condition in sides)
+        return holds & ~possible
+
+
+Condition = Value | list[Value] | Range
+
+
+def _words(condition: Condition) -> str:
+    if isinstance(condition, Range):
+        return f"below {exact(condition.below)}" if condition.below is not None else f"above {exact(condition.above or 0.0)}"
+    return " or ".join(value if isinstance(value, str) else exact(value) for value in _listed(condition))
+
+
+def _listed(condition: Value | list[Value]) -> list[Value]:
+    return condition if isinstance(condition, list) else [condition]
+
+
+def _holds(condition: Condition, column: Column, values: pd.Series) -> pd.Series:
+    if isinstance(condition, Range):
+        amounts = column.amounts(values)
+        return amounts < condition.below if condition.below is not None else amounts > condition.above
+    wanted = _listed(condition)
+    return values.isin(wanted) | (values.isna() if MISSING in wanted else False)
+
+
+def applied(schema: PublicSchema, table: pd.DataFrame) -> pd.DataFrame:
+    """Replace impossible values by the first possible one, row by row: no row depends on another one."""
+    for rule in schema.rules:
+        name, first = rule.columns[1], rule.possible[0]
+        changed = table[name].mask(rule.broken(schema.columns, table), np.nan if first == MISSING else first)
+        table = table.assign(**{name: changed})
+    return table
+
+
+def broken(schema: PublicSchema, table: pd.DataFrame) -> Iterator[tuple[str, int]]:
+    """Yield the rules that rows break, with their number."""
+    for rule in schema.rules:
+        if number := int(rule.broken(schema.columns, table).sum()):
+            yield rule.sentence, number
+
+
+def impossible(schema: PublicSchema, columns: Mapping[str, Levels]) -> Iterator[tuple[str, Mask, str, Mask]]:
+    """Yield two columns of each rule, each with a mask (levels,): no row has a masked level of both.
+
+    Raises:
+        DataError: a limit is inside a bin, or a value has no level of its own.
+    """
+    for rule in schema.rules:
+        holds, possible = (
+            _levels_where(rule, name, condition, columns[name])
+            for name, condition in zip(rule.columns, rule.conditions, strict=True)
+        )
+        yield rule.columns[0], holds, rule.columns[1], ~possible
+
+
+def _levels_where(rule: Rule, name: str, condition: Condition, levels: Levels) -> Mask:
+    """Mask the levels (levels,) whose values fulfil a condition."""
+    import pandas as pd
+
+    first, last = (_holds(condition, levels.column, levels.examples(share)).to_numpy() for share in (0.0, 1.0))
+    values = (
+        []
+        if isinstance(condition, Range) or levels.column.type == "category"
+        else [v for v in _listed(condition) if v != MISSING]
+    )
+    if (first != last).any() or not first[levels.of(pd.Series(values, dtype=float))].all():
+        raise DataError(f"schema.yaml: rules: {rule.sentence}: is inside a bin of {name}: declare it in edges or points")
+    return first
+
+
+def wrong_rules(schema: PublicSchema) -> Iterator[str]:
+    """Yield reasons why the rules of a schema are impossible: unknown columns or values, or rules that undo others."""
+    changed = dict[str, list[Rule]]()
+    for rule in schema.rules:
+        unknown = [name for name in rule.columns if name not in schema.released]
+        if unknown or len(set(rule.columns)) < 2:
+            yield f"{rule.sentence}: needs two different released columns; allowed: {', '.join(schema.released)}"
+            continue
+        for name, values in zip(rule.columns, rule.conditions, strict=True):
+            if not isinstance(values, Range):
+                yield from (
+                    f"{rule.sentence}: {value!r} is no value of {name}"
+                    for value in _listed(values)
+                    if not _is_value(schema, name, value)
+                )
+            elif schema.columns[name].type == "category":
+                yield f"{rule.sentence}: {name} has categories, and no numbers"
+        for other in changed.get(rule.columns[1], []):
+            if rule.possible[0] not in other.possible or other.possible[0] not in rule.possible:
+                yield f"{rule.sentence}: contradicts the rule that {other.sentence}"
+        changed.setdefault(rule.columns[1], []).append(rule)
+    causes = [rule.columns[0] for rule in schema.rules]
+    for place, rule in enumerate(schema.rules):
+        if rule.columns[1] in causes[: place + 1]:
+            yield f"{rule.sentence}: changes a column that a rule before it uses; put it first"
+
+
+def _is_value(schema: PublicSchema, name: str, value: Value) -> bool:
+    column = schema.columns[name]
+    if value == MISSING and column.may_be_missing:
+        return True
+    if column.type == "category" or isinstance(value, str):
+        return value in (column.categories or [])
+    low, high = column.ends
+    return (
+        value in column.codes
+        or (value == 0 and column.own_zero)
+        or (low <= value <= high and round(value, column.places) == value)
+    )
