@@ -617,8 +617,8 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     """Also the scratch folder of a ledger whose name, drawn once, no later process has."""
     places = [Path(os.environ["FORMALSYNTH_LEDGERS"]), tmp_path / "confidential"]
     for place in places:
-        (place / f".{'ab' * 16}.jsonl.host-1-1").mkdir(parents=True)
-        (place / f".{'ab' * 16}.jsonl.host-1-1" / ".lock").touch()
+        (place / f".{'ab' * 16}.jsonl.ab12.scratch").mkdir(parents=True)
+        (place / f".{'ab' * 16}.jsonl.ab12.scratch" / ".lock").touch()
     start(tmp_path, entry(1.0), 3.0)
     assert [path.name for place in places for path in place.iterdir() if path.is_dir()] == []
 

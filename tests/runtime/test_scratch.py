@@ -4,17 +4,14 @@ import errno
 import fcntl
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from formalsynth.runtime.scratch import LOCK, STALE_SECONDS, scratch_folder, sweep
+from formalsynth.runtime.scratch import LOCK, scratch_folder, sweep
 
-HERE = socket.gethostname()
 JOB = """
 import signal, subprocess, sys, tempfile
 if "nohup" not in sys.argv:
@@ -38,18 +35,13 @@ for _ in range(100):
 
 
 def test_a_folder_is_there_for_its_block_only(tmp_path):
-    with scratch_folder(tmp_path / "new", "fit.npz") as folder:
-        assert folder.parent == tmp_path / "new"
+    with scratch_folder(tmp_path / "new", "fit.npz") as folder, scratch_folder(tmp_path / "new", "fit.npz") as other:
+        assert folder.parent == other.parent == tmp_path / "new"
+        assert folder != other
         assert folder.stat().st_mode & 0o777 == 0o700
         (folder / "inner").mkdir()
         (folder / "inner" / "file").write_text("secret")
     assert list((tmp_path / "new").iterdir()) == []
-
-
-def test_two_folders_of_one_process_differ(tmp_path):
-    with scratch_folder(tmp_path, "one") as first, scratch_folder(tmp_path, "one") as second:
-        assert first != second
-        assert first.is_dir()
 
 
 def left(folder):
@@ -60,58 +52,37 @@ def left(folder):
 
 
 def test_what_the_dead_left_goes_and_all_else_stays(tmp_path):
-    gone = [
-        left(tmp_path / f".fit.npz.{HERE}-{os.getpid()}-1"),  # its number is that of another process now
-        left(tmp_path / ".fit.npz.other.host-1-1"),  # of another machine
-        tmp_path / ".fit.npz.old.host-1-1",  # without a lock
-    ]
+    gone = [left(tmp_path / ".fit.npz.a1.scratch"), left(tmp_path / ".fit.npz.part.b2.scratch")]
     kept = [
-        tmp_path / f".fit.npz.{HERE}-1-2",  # without a lock, and young
-        left(tmp_path / f".other.npz.{HERE}-1-1"),  # not what is swept
-        left(tmp_path / f"fit.npz.{HERE}-1-1"),  # not hidden
-        tmp_path / ".fit.npz.sha256",
-        tmp_path / ".fit.npz.backup.2026-11-20",  # somebody's own: no lock, and not empty
+        left(tmp_path / ".other.npz.a1.scratch"),  # not what is swept
+        left(tmp_path / "fit.npz.a1.scratch"),  # not hidden
+        tmp_path / ".fit.npz.c3.scratch",  # not locked yet
+        left(tmp_path / ".fit.npz.backup"),  # somebody's own
+        tmp_path / ".fit.npz.link.scratch",
     ]
-    for folder in (gone[2], kept[0], kept[3], kept[4]):
-        folder.mkdir()
-    (kept[4] / "inside").touch()
-    for folder in (gone[2], kept[4]):
-        os.utime(folder, (time.time() - 2 * STALE_SECONDS,) * 2)
-    assert sorted(sweep(tmp_path, "fit.npz")) == sorted(gone)
-    assert sorted(tmp_path.iterdir()) == sorted(kept)
+    kept[2].mkdir()
+    outside = left(tmp_path / "outside")
+    kept[4].symlink_to(outside)
+    with scratch_folder(tmp_path, "fit.npz.used") as used:
+        assert sorted(sweep(tmp_path, "fit.npz")) == sorted(gone)
+        assert sorted(tmp_path.iterdir()) == sorted([*kept, outside, used])
+    assert (outside / "inner").is_dir()
 
 
-def test_a_folder_in_use_stays_however_old_it_looks_and_wherever_its_process_is(tmp_path):
-    """As after a day in a stopped job, and in a container whose numbers of processes are its own."""
-    with scratch_folder(tmp_path, "fit.npz") as folder:
-        elsewhere = folder.rename(tmp_path / ".fit.npz.other.host-999999999-1")
-        os.utime(elsewhere, (time.time() - 2 * STALE_SECONDS,) * 2)
-        assert sweep(tmp_path, "fit.npz") == []
-        elsewhere.rename(folder)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_where_there_are_no_locks_age_decides(tmp_path, monkeypatch):
+def test_where_there_are_no_locks_nothing_is_swept(tmp_path, monkeypatch):
     def flock(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    young, old = left(tmp_path / ".fit.npz.host-1-1"), left(tmp_path / ".fit.npz.host-1-2")
-    os.utime(old, (time.time() - 2 * STALE_SECONDS,) * 2)
-    with scratch_folder(tmp_path, "fit.npz"):
+    young = left(tmp_path / ".fit.npz.a1.scratch")
+    with scratch_folder(tmp_path, "fit.npz") as folder:
         assert young.is_dir()
-        assert not old.exists()
-
-
-def test_a_link_that_looks_like_a_folder_is_not_followed(tmp_path):
-    outside = left(tmp_path / "outside")
-    (tmp_path / ".fit.npz.host-1-1").symlink_to(outside)
-    assert sweep(tmp_path, "fit.npz") == []
-    assert (outside / "inner").is_dir()
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == [young]
 
 
 def test_a_name_with_wildcards_is_taken_as_it_is(tmp_path):
-    other = left(tmp_path / f".ab.{HERE}-1-1")
+    other = left(tmp_path / ".ab.a1.scratch")
     with scratch_folder(tmp_path, "[ab]*"):
         assert other.is_dir()
 
@@ -144,21 +115,16 @@ def start(tmp_path):
         job.communicate()
 
 
-def test_the_temporary_files_of_a_job_and_its_children_go_with_it(tmp_path, start):
+@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGHUP])
+def test_the_temporary_files_of_a_job_and_its_children_go_with_it(tmp_path, start, number):
     job, made = start()
     (folder,) = tmp_path.iterdir()
     assert made.startswith(f"{folder}/")
     assert len([path for path in folder.iterdir() if path.name != LOCK]) == 2
-    job.communicate()
-    assert job.returncode == 0
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_they_go_with_a_job_that_is_ended(tmp_path, start, number):
-    job, _ = start()
-    job.send_signal(number)
-    job.wait(timeout=20)
+    if number:
+        job.send_signal(number)
+    job.communicate(timeout=20)
+    assert (job.returncode == 0) is not bool(number)
     assert list(tmp_path.iterdir()) == []
 
 

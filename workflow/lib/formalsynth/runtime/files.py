@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import errno
 import hashlib
-import io
 import re
 import zipfile
 import zlib
@@ -36,11 +34,6 @@ FILLED = ".files"
 """File that lists the files a folder was filled with, each with its sha256, in the format of ``sha256sum -c``."""
 LISTED = re.compile(r"(?:([0-9a-f]{64})  )?(.+)")
 """Line of the list: a checksum, missing for files that a killed run may have left, and the name."""
-PART_ROWS = 1 << 15
-"""Number of rows of a large table that are written at a time."""
-TEXT = "str"
-FORMATTED = ("float64", "int64", TEXT)
-"""Types of the columns of large tables."""
 
 
 @contextlib.contextmanager
@@ -135,18 +128,18 @@ def filled_folder(path: str | Path) -> Iterator[Path]:
         partial = folder / path.name
         partial.mkdir()
         yield partial
-        made = sorted(str(file.relative_to(partial)) for file in partial.rglob("*") if file.is_file())
-        sums = [checksum(partial / name) for name in made]
+        names = sorted(str(file.relative_to(partial)) for file in partial.rglob("*") if file.is_file())
+        made = {name: checksum(partial / name) for name in names}
         path.mkdir(exist_ok=True)
         before = _listed(path)
         # If killed from here on, every file of ours is on the list.
-        write_text(path / FILLED, "\n".join([*dict.fromkeys([*before, *made]), ""]))
+        write_text(path / FILLED, "".join(f"{name}\n" for name in before | made))
         for name in made:
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             (partial / name).replace(path / name)
-        for name in set(before) - set(made):
-            _remove(path, name)
-        write_text(path / FILLED, "\n".join([*(f"{total}  {name}" for total, name in zip(sums, made, strict=True)), ""]))
+        for name in before.keys() - made.keys():
+            (path / name).unlink(missing_ok=True)
+        write_text(path / FILLED, "".join(f"{total}  {name}\n" for name, total in made.items()))
 
 
 def check_folder(path: str | Path) -> None:
@@ -156,14 +149,10 @@ def check_folder(path: str | Path) -> None:
         OSError: files are missing or damaged; the message names all of them.
     """
     path = Path(path)
-    damaged = [str(path / name) for name, total in _listed(path).items() if total and not _has(path / name, total)]
+    files = {path / name: total for name, total in _listed(path).items() if total}
+    damaged = [str(file) for file, total in files.items() if not file.is_file() or checksum(file) != total]
     if damaged:
         raise OSError(f"missing or changed since they were written: {', '.join(damaged)}; delete {path} and run again")
-
-
-def _has(path: Path, total: str) -> bool:
-    """Return True if a file exists and has this sha256."""
-    return path.is_file() and checksum(path) == total
 
 
 def _listed(folder: Path) -> dict[str, str | None]:
@@ -190,18 +179,6 @@ def check_folders(*names: str) -> None:
     for path in map(Path, names):
         if (path.is_symlink() or path.exists()) and not path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, f"{path.absolute()} is not a folder: move it away, and run again")
-
-
-def _remove(folder: Path, name: str) -> None:
-    """Remove a file from a folder, and any folders in between that become empty."""
-    (folder / name).unlink(missing_ok=True)
-    for above in (folder / name).parents:
-        if above == folder:
-            return
-        try:
-            above.rmdir()
-        except OSError:
-            return
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -267,38 +244,13 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
     unbroken(path)
     with _reading(path):
         asked = None if columns is None else list(columns)
-        return pd.read_csv(path, usecols=asked, dtype={"synthesizer": TEXT}, keep_default_na=False, na_values=[""])
+        return pd.read_csv(path, usecols=asked, dtype={"synthesizer": "str"}, keep_default_na=False, na_values=[""])
 
 
 def write_table(path: str | Path, table: pd.DataFrame) -> None:
     """Write a table as CSV; numbers keep all their digits."""
     with sealed(path) as partial:
-        large = len(table) > PART_ROWS and len(table.columns) > 1 and all(dtype in FORMATTED for dtype in table.dtypes)
-        (table.head(0) if large else table).to_csv(partial, index=False, lineterminator="\n")
-        if large:
-            _append_rows(partial, table)
-
-
-def _append_rows(path: Path, table: pd.DataFrame) -> None:
-    """Append the rows of a large table with the bytes that pandas would write, in less than half of its time."""
-
-    def quoted(text: str) -> str:
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow([text, ""])
-        return line.getvalue().removesuffix(",\n")
-
-    known = {"": ""}
-    with path.open("a", encoding="utf-8", newline="") as file:
-        for start in range(0, len(table), PART_ROWS):
-            columns = list[list[str]]()
-            for _, column in table.iloc[start : start + PART_ROWS].items():
-                if column.dtype == TEXT:
-                    texts = column.fillna("").tolist()
-                    known |= {text: quoted(text) for text in set(texts) - known.keys()}
-                    columns.append([known[text] for text in texts])
-                else:
-                    columns.append(["" if number != number else repr(number) for number in column.tolist()])
-            file.writelines(f"{line}\n" for line in map(",".join, zip(*columns, strict=True)))
+        table.to_csv(partial, index=False, lineterminator="\n")
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -14,17 +14,13 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-LOCK = ".lock"
-"""File in a scratch folder that is locked by its process."""
-STALE_SECONDS = 24 * 3600
-"""Age at which a folder counts as abandoned if locks cannot show it, on a file system without locks."""
+SCRATCH, LOCK = ".scratch", ".lock"
+"""End of the name of a scratch folder, and the file in it that is locked by its process."""
 OWN: dict[int, Path] = {}
 """Temporary folder of a process, by its process id: a fork has none yet."""
 
@@ -39,55 +35,29 @@ def scratch_folder(parent: Path, stem: str) -> Iterator[Path]:
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent, stem)
-    folder, lock = _locked_folder(parent, stem)
+    folder = Path(tempfile.mkdtemp(SCRATCH, f".{stem}.", parent))
     try:
-        yield folder
+        with open(folder / "unlocked", "wb") as lock:
+            with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                Path(lock.name).rename(folder / LOCK)  # not before it is locked: it would be swept
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _locked_folder(parent: Path, stem: str) -> tuple[Path, int]:
-    while True:
-        folder = parent / f".{stem}.{socket.gethostname()}-{os.getpid()}-{time.monotonic_ns()}"
-        folder.mkdir(mode=0o700)
-        try:
-            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:  # a full disk, for example
-            folder.rmdir()
-            raise
-        with contextlib.suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if (folder / LOCK).exists():  # otherwise, another process swept it before it was locked
-            return folder, lock
-        os.close(lock)
 
 
 def sweep(parent: Path, stem: str) -> list[Path]:
     """Remove the scratch folders whose stems start with ``stem`` and whose processes have ended; return the removed folders."""
     removed = []
-    for folder in parent.glob(f".{glob.escape(stem)}*.*-[0-9]*-[0-9]*"):
-        # An error means that its owner has just removed it, or that it belongs to another user.
+    for folder in parent.glob(f".{glob.escape(stem)}*{SCRATCH}"):
+        # An error means that it is in use, that its owner has just made or removed it, or that it belongs to another user.
         with contextlib.suppress(OSError):
-            if not folder.is_symlink() and _is_abandoned(folder):
-                shutil.rmtree(folder)
+            if not folder.is_symlink():
+                with open(folder / LOCK, "r+b") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder)
                 removed.append(folder)
     return removed
-
-
-def _is_abandoned(folder: Path) -> bool:
-    """Return True if the process of a folder has ended."""
-    old = time.time() - folder.stat().st_mtime > STALE_SECONDS
-    try:
-        with open(folder / LOCK, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:  # it is being made or removed at this moment, or it is somebody's own
-        return old and not any(folder.iterdir())
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return old
-    return True
 
 
 def own_temporary_folder() -> None:
