@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 from page import table, write_table
+from risk_data import DATA, DataSet
 
 from formalsynth.audit.limit_law import law
-from formalsynth.audit.risks import RISK_POPULATIONS, DataSet, RiskPopulation
+from formalsynth.audit.risks import RISK_POPULATIONS, RiskPopulation
 from formalsynth.core.arrays import Array
 from formalsynth.core.weights import lipschitz_weights, scaled_weights
 
@@ -26,7 +27,7 @@ HEAD = ("population", "n", "a", "law", *COLUMNS)
 def simulated(population: RiskPopulation, n: int, number: int) -> dict[str, Array]:
     """Bounds (R,) of a number of data sets, for each of :data:`COLUMNS`."""
     generator = np.random.default_rng([16, RISK_POPULATIONS.index(population), n])
-    bounds = np.array([_bounds(population.draw(generator, n)) for _ in range(number)])
+    bounds = np.array([_bounds(DATA[population.name].draw(generator, n)) for _ in range(number)])
     return dict(zip(COLUMNS, bounds.T, strict=True))
 
 

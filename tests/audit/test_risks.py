@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from risk_data import DATA, BetaData, LognormalData, PoissonData
 from scipy import optimize, stats
 
-from formalsynth.audit.risks import RISK_POPULATIONS, BetaData, LognormalData, PoissonData
+from formalsynth.audit.risks import RISK_POPULATIONS
 
 POPULATIONS = {population.name: population for population in RISK_POPULATIONS}
 
@@ -27,14 +28,14 @@ TRUE = {"Beta(0.5, 3)": (0.5, 3.0), "Poisson(100)": (100.0,), "lognormal regress
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_risks_are_absolute_log_densities(name):
-    data = POPULATIONS[name].draw(np.random.default_rng(1), 300)
+    data = DATA[name].draw(np.random.default_rng(1), 300)
     np.testing.assert_allclose(data.true_risk, np.abs(densities(data, TRUE[name])), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_risks_of_weighted_data_are_those_at_the_mode(name):
     generator = np.random.default_rng(2)
-    data = POPULATIONS[name].draw(generator, 300)
+    data = DATA[name].draw(generator, 300)
     risks = np.asarray(data.true_risk)
     weights = generator.uniform(0.2, 1, len(risks))
     records = data.records if isinstance(data, PoissonData) else np.ones(len(risks))
@@ -50,7 +51,7 @@ def test_risks_of_weighted_data_are_those_at_the_mode(name):
 def test_quantiles_and_tails_are_those_of_simulated_records(name, share):
     """Within five standard errors of 400,000 records; counts at their own risks, since the tail is interpolated between them."""
     population, n = POPULATIONS[name], 400_000
-    data = population.draw(np.random.default_rng(3), n)
+    data = DATA[name].draw(np.random.default_rng(3), n)
     risks = np.asarray(data.true_risk)
     records = data.records if isinstance(data, PoissonData) else np.ones(n)
     quantile = population.quantile(math.log(share))

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from risk_data import DATA, BetaData, LognormalData, PoissonData
 
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.limit_law import LIMIT, law, min_max_bound
-from formalsynth.audit.risks import RISK_POPULATIONS, BetaData, LognormalData, PoissonData
+from formalsynth.audit.risks import RISK_POPULATIONS
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.weights import lipschitz_weights
@@ -29,7 +30,7 @@ def test_the_bound_is_the_largest_weighted_risk(smallest, width):
 @BY_NAME
 def test_tails_are_those_of_drawn_risks(population):
     generator = np.random.default_rng(3)
-    data = population.draw(generator, 20_000)
+    data = DATA[population.name].draw(generator, 20_000)
     risk = np.repeat(data.true_risk, getattr(data, "records", np.ones(len(data.true_risk))).astype(int))
     for share in (0.9, 0.3, 0.02):
         at = float(np.quantile(risk, 1 - share))
