@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from formalsynth.audit.bridge import bridge, log_ratio
+from formalsynth.audit.bridge import bridge, ratio_of_targets
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.neighbours import added, additions
 from formalsynth.audit.replay import Replay
@@ -93,11 +93,9 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object
     moved[-1] = generator.uniform(0, 1)
     base, other = exact.posterior(weights, threshold), exact.posterior(moved, threshold)
     truth = exact.losses([base], [other], k).epsilon(delta)
-    ratio, other_ratio = (
-        log_ratio(family, universe, exact.draws(side, generator.random((draws, exact.dimension))), weights, moved, threshold)
-        for side in (base, other)
-    )
-    estimate = bridge(ratio, other_ratio)
+    drawn = [exact.draws(side, generator.random((draws, exact.dimension))) for side in (base, other)]
+    factors = [family.factors(universe, of_side) for of_side in drawn]
+    estimate = bridge(*(ratio_of_targets(*both, weights, moved, (threshold, threshold)) for both in factors))
     return {
         "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth,
         "bridged": estimate.losses.epsilon(delta),
@@ -149,9 +147,9 @@ def refute(data_sets: int) -> None:
                 outcomes = np.exp([middle + sign * far for far in DISTANCES for sign in (-1, 1)])
                 # the grid needs two values; only the first is used
                 replay = lognormal(n, replicate, outcomes, [np.array([z, z + 1])], **settings)
-                base = replay.run(np.arange(n), bounds=True)
+                base = replay.outcomes_on(np.arange(n), bounds=True)
                 for neighbour in added(n, len(replay.universe))[::2]:
-                    near = replay.run(neighbour.index)
+                    near = replay.outcomes_on(neighbour.index)
                     far = round(float(np.log(replay.universe.x[neighbour.added])) - middle, 1)
                     rows += [
                         (what, id, z, far, run.bounds.epsilon, replay.losses([run], [near[id]]).epsilon(1e-3))
@@ -178,16 +176,16 @@ def stan(data_sets: int) -> None:
     family, n = FAMILIES["lognormal_regression"], 2000
     for replicate in range(data_sets):
         replay = lognormal(n, replicate, np.exp(3 + np.array([0.0, 2.0, 3.0, 4.0, 8.0])), [np.array([2.0, 3.0])])
-        base = replay.run(np.arange(n))
+        base = replay.outcomes_on(np.arange(n))
         for neighbour in added(n, len(replay.universe))[::2]:
-            near = replay.run(neighbour.index)
+            near = replay.outcomes_on(neighbour.index)
             for chosen in SYNTHESIZERS:
                 sides = base[chosen.id].weights, near[chosen.id].weights
                 ratios = []
                 for weights, seed in zip(sides, (1, 2), strict=True):
                     data = family.stan_data(replay.universe, weights, family.priors)
                     fit = run_chain(executable, data, family.inits(data), family.parameters, seed, Lengths(1000, 4000, 1, 0.8))
-                    ratios.append(log_ratio(family, replay.universe, fit.draws, *sides))
+                    ratios.append(ratio_of_targets(*family.factors(replay.universe, fit.draws), *sides, (None, None)))
                 estimate = bridge(ratios[0], ratios[1])
                 exact = replay.losses([base[chosen.id]], [near[chosen.id]]).epsilon(1e-2)
                 print(

@@ -54,14 +54,12 @@ def test_a_row_is_the_loss_between_the_two_runs(audited):
     replay, table = audited
     worst = next(row for row in select(table, synthesizer="lw", neighbour="add", delta=1e-2, releases=1, streams=1) if row.worst)
     data = np.arange(N)
-    base = replay.run(data, bounds=True)["lw"]
-    outcomes = [
-        replay.run(np.append(data, k))["lw"] for k in range(N, len(replay.universe)) if replay.universe.x[k] == worst.value
-    ]
-    losses = [replay.losses([base], [outcome]).epsilon(1e-2) for outcome in outcomes]
+    base = replay.outcomes_on(data, bounds=True)["lw"]
+    outcomes = {k: replay.outcomes_on(np.append(data, k), bounds=True)["lw"] for k in range(N, len(replay.universe))}
+    losses = [replay.losses([base], [outcomes[k]]).epsilon(1e-2) for k in outcomes if replay.universe.x[k] == worst.value]
     assert worst.audited == pytest.approx(max(losses))
     assert worst.claimed == base.bounds.epsilon
-    claims = [replay.run(np.append(np.arange(N), k), bounds=True)["lw"].bounds.epsilon for k in range(N, len(replay.universe))]
+    claims = [outcome.bounds.epsilon for outcome in outcomes.values()]
     assert worst.claimed_larger in [max(worst.claimed, outcome) for outcome in claims]
     assert worst.claimed_larger > worst.claimed
     assert worst.weight == pytest.approx(base.weights[:N].mean())
@@ -73,7 +71,7 @@ def test_unknown_random_numbers_are_a_mixture_over_as_many_streams_on_both_sides
     row = select(table, synthesizer="lw", neighbour="add", delta=1e-2, streams=3)[0]
     added = [k for k in range(N, len(replay.universe)) if replay.universe.x[k] == row.value]
     base, other = (
-        [[replay.run(index, stream)["lw"] for stream in (1, 2, 3)] for index in indices]
+        [[replay.outcomes_on(index, stream)["lw"] for stream in (1, 2, 3)] for index in indices]
         for indices in ([np.arange(N)], [np.append(np.arange(N), k) for k in added])
     )
     assert any(row.audited == pytest.approx(replay.losses(base[0], outcomes).epsilon(1e-2)) for outcomes in other)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from small_audit import LW, PLAIN, linear, shares
 
-from formalsynth.audit.bridge import bridge, log_ratio
+from formalsynth.audit.bridge import bridge, ratio_of_targets
 from formalsynth.core.gaussian import gaussian_epsilon
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -96,7 +96,8 @@ def test_the_log_ratio_is_the_difference_of_the_weighted_log_likelihoods(thresho
     log_likelihood = stats.beta.logpdf(replay.universe.x, shape1[:, None], shape2[:, None])
     limit = np.inf if threshold is None else threshold
     expected = (np.clip(base * log_likelihood, -limit, limit) - np.clip(other * log_likelihood, -limit, limit)).sum(axis=1)
-    np.testing.assert_allclose(log_ratio(replay.family, replay.universe, draws, base, other, threshold), expected)
+    factors = replay.family.factors(replay.universe, draws)
+    np.testing.assert_allclose(ratio_of_targets(*factors, base, other, (threshold, threshold)), expected)
 
 
 @pytest.mark.parametrize("name", ["lognormal", "beta"])
@@ -105,11 +106,9 @@ def test_losses_from_draws_agree_with_exact_losses_within_their_error(name, seed
     """A few of the 200 pairs of bench/audit.py, which cover all families."""
     replay = linear((PLAIN, LW), seed=seed) if name == "lognormal" else shares((PLAIN, LW), seed=seed)
     data, generator = np.arange(60), np.random.default_rng(seed)
-    base, near = replay.run(data)["lw"], replay.run(np.append(data, 61))["lw"]
-    drawn = [
-        log_ratio(replay.family, replay.universe, replay.draw(outcome, generator, 4000), base.weights, near.weights)
-        for outcome in (base, near)
-    ]
+    base, near = replay.outcomes_on(data)["lw"], replay.outcomes_on(np.append(data, 61))["lw"]
+    factors = [replay.family.factors(replay.universe, replay.draw(outcome, generator, 4000)) for outcome in (base, near)]
+    drawn = [ratio_of_targets(*of, base.weights, near.weights, (None, None)) for of in factors]
     bridged, exact = bridge(*drawn), replay.losses([base], [near]).epsilon(0.05)
     assert bridged.enough
     assert bridged.epsilon(0.05) == pytest.approx(exact, abs=5 * (bridged.error_of_ratio + bridged.losses.error(0.05)) + 0.05)

@@ -31,7 +31,7 @@ def test_the_worst_candidate_is_close_to_the_worst_of_a_finer_grid(plan_of, name
     records = simulate_batch(simulate).records(0)
     universe = joined(records, additions(records, np.array(settings.outcomes)))
     replay = Replay(family, settings.priors, universe, settings.synthesizers, Address.of(settings.key, 0), settings.draws)
-    base = replay.run(np.arange(len(records)), only=[id])[id]
-    outcomes = [replay.run(neighbour.index, only=[id])[id] for neighbour in added(len(records), len(universe))]
+    base = replay.outcomes_on(np.arange(len(records)), only=[id])[id]
+    outcomes = [replay.outcomes_on(neighbour.index, only=[id])[id] for neighbour in added(len(records), len(universe))]
     worst = max(outcomes, key=lambda outcome: replay.divergence(base, outcome))
     assert 0.85 * finest < replay.losses([base], [worst]).epsilon(1e-3) < 1.05 * finest

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from small_audit import PLAIN, N, linear, shares, synthesizer
 
 from formalsynth.audit.audit import audit
-from formalsynth.audit.direct import attack_counts, direct_losses, discrete_laplace_loss, laplace_loss
+from formalsynth.audit.direct import attack_counts, direct_losses, laplace_loss
+from formalsynth.audit.losses import discrete_laplace_loss
 from formalsynth.core.synthesizer import AuditSearch
 
 

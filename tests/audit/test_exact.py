@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from densities import delta_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import BetaPosterior, posterior
@@ -68,7 +69,7 @@ def test_linear_losses_are_those_of_plain_draws(name, seed):
     for epsilon in np.quantile(plain, [0.3, 0.8, 0.97]).clip(0):
         contribution = np.maximum(-np.expm1(epsilon - plain), 0)
         band = 5 * contribution.std() / 200 + 1e-4
-        assert losses.forward.delta(epsilon) == pytest.approx(contribution.mean(), abs=band + 0.03 * contribution.mean())
+        assert delta_of(losses.forward, epsilon) == pytest.approx(contribution.mean(), abs=band + 0.03 * contribution.mean())
 
 
 def log_density(posterior, draws):
@@ -90,7 +91,7 @@ def test_poisson_losses_are_those_of_two_gamma_distributions():
     for epsilon in (0.1, 1.0, 3.0):
         for direction, excess in ((losses.forward, p - np.exp(epsilon) * q), (losses.backward, q - np.exp(epsilon) * p)):
             exact_delta = integrate.trapezoid(np.maximum(excess, 0), grid)
-            assert direction.delta(epsilon) == pytest.approx(exact_delta, rel=2e-3, abs=1e-12)
+            assert delta_of(direction, epsilon) == pytest.approx(exact_delta, rel=2e-3, abs=1e-12)
     draws = posteriors.draws(posteriors.posterior(weights), np.random.default_rng(1).random((4000, 1)))
     assert stats.kstest(draws["mu"], other.cdf).pvalue > 1e-5
 
@@ -136,7 +137,7 @@ def test_beta_losses_are_those_of_another_grid(threshold):
     base, other = (oracle.log_mass(records.x, w, threshold) for w in (without, weights))
     for epsilon in (0.05, 0.3):
         excess = np.maximum(np.exp(base) - np.exp(epsilon + other), 0).sum()
-        assert losses.forward.delta(epsilon) == pytest.approx(excess, rel=0.03, abs=1e-5)
+        assert delta_of(losses.forward, epsilon) == pytest.approx(excess, rel=0.03, abs=1e-5)
 
 
 def test_negative_binomial_losses_are_those_of_another_grid():
@@ -152,7 +153,7 @@ def test_negative_binomial_losses_are_those_of_another_grid():
     base, other = base / base.sum(), other / other.sum()
     for epsilon in (0.2, 1.0):
         excess = np.maximum(base - np.exp(epsilon) * other, 0).sum()
-        assert losses.forward.delta(epsilon) == pytest.approx(excess, rel=0.02, abs=1e-6)
+        assert delta_of(losses.forward, epsilon) == pytest.approx(excess, rel=0.02, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["beta", "negative_binomial"])
@@ -191,7 +192,8 @@ def test_a_mixture_of_equal_components_changes_nothing_and_mixing_never_raises_t
     uneven = posteriors.losses([base], [other, other], 0)
     assert uneven.epsilon(1e-3) == pytest.approx(alone.epsilon(1e-3), abs=0.05 + 5 * alone.error(1e-3) + 5 * uneven.error(1e-3))
     mixed = posteriors.losses([base, third], [other, third], 0)
-    assert mixed.delta(1.0) <= alone.delta(1.0) + 0.01
+    assert delta_of(mixed.forward, 1.0) <= delta_of(alone.forward, 1.0) + 0.01
+    assert delta_of(mixed.backward, 1.0) <= delta_of(alone.backward, 1.0) + 0.01
 
 
 @settings(max_examples=6)

@@ -6,19 +6,11 @@ from scipy import special, stats
 from small_audit import CENSORED, CENSORED_LW, CENTRED, FINAL, LW, PLAIN, N, linear, shares, synthesizer
 
 from formalsynth.audit.exact import exact_posteriors
-from formalsynth.audit.neighbours import (
-    added,
-    additions,
-    pull,
-    removed,
-    replaced,
-    small_data_sets,
-    to_remove,
-)
+from formalsynth.audit.neighbours import added, additions, pull, removed, replaced, to_remove
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import SampledPosteriors
 from formalsynth.core import arrays
-from formalsynth.core.arrays import Records, intercept_only, joined
+from formalsynth.core.arrays import Records, joined
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.centring import Centred
 from formalsynth.core.family import FAMILIES
@@ -31,7 +23,7 @@ ALL = np.arange(N)
 def test_weights_come_from_the_draws_of_the_same_data_set():
     replay = linear()
     for index in (ALL, ALL[1:], np.append(ALL, N + 5)):
-        outcomes, records = replay.run(index), replay.universe.take(index)
+        outcomes, records = replay.outcomes_on(index), replay.universe.take(index)
         risk = record_bounds(replay.family, records, outcomes["plain"].draws, [Sensitive(np.ones(len(index)))])[0].by_record
         np.testing.assert_allclose(outcomes["lw"].weights[index], lipschitz_weights(risk))
         assert (np.delete(outcomes["lw"].weights, index) == 0).all()
@@ -40,7 +32,8 @@ def test_weights_come_from_the_draws_of_the_same_data_set():
 
 def test_neighbours_share_their_random_numbers_and_streams_do_not():
     replay = linear()
-    base, near, again, other = replay.run(ALL), replay.run(ALL[1:]), replay.run(ALL), replay.run(ALL, stream=1)
+    base, near, again = (replay.outcomes_on(index) for index in (ALL, ALL[1:], ALL))
+    other = replay.outcomes_on(ALL, stream=1)
     np.testing.assert_array_equal(again["lw"].weights, base["lw"].weights)
     ours, theirs, apart = (run["plain"].draws["sigma"] for run in (base, near, other))
     assert np.corrcoef(ours, theirs)[0, 1] > 0.999
@@ -52,7 +45,7 @@ def test_neighbours_share_their_random_numbers_and_streams_do_not():
 
 def test_an_outlier_moves_everybodys_lw_weight_and_nobodys_fixed_one():
     replay = linear()
-    base, near = replay.run(ALL), replay.run(np.append(ALL, N + 5))
+    base, near = replay.outcomes_on(ALL), replay.outcomes_on(np.append(ALL, N + 5))
     shift = {id: np.abs(near[id].weights[:N] - base[id].weights[:N]).mean() for id in base}
     assert shift["lw"] > 0.1
     assert shift["fixed"] < 1e-9
@@ -68,10 +61,10 @@ def test_weights_at_a_declared_reference_are_strict_when_censored_and_lw_weights
         for child in (CENSORED, CENTRED, CENSORED_LW)
     ]
     replay = shares([PLAIN, LW, *censored])
-    base = replay.run(ALL)
+    base = replay.outcomes_on(ALL)
     worst = {"censored": 0.0, "centred": 0.0, "censored_lw": 0.0}
     for k in range(N, len(replay.universe)):
-        near = replay.run(np.append(ALL, k))
+        near = replay.outcomes_on(np.append(ALL, k))
         for id in worst:
             worst[id] = max(worst[id], replay.losses([base[id]], [near[id]]).epsilon(0))
     assert worst["censored"] <= epsilon + 1e-9
@@ -82,7 +75,7 @@ def test_weights_at_a_declared_reference_are_strict_when_censored_and_lw_weights
 def test_outcomes_around_different_references_are_not_compared():
     """Their densities are on different lattices, each with the differences from its own reference."""
     other = CENTRED.model_copy(update={"id": "other", "parameters": CENTRED.parameters | {"theta1": 0.3}})
-    outcomes = shares([CENTRED, other.model_copy(update={"fit": "other"})]).run(ALL)
+    outcomes = shares([CENTRED, other.model_copy(update={"fit": "other"})]).outcomes_on(ALL)
     replay = shares([CENTRED, PLAIN])
     for compare in (lambda a, b: replay.losses([a], [b]), replay.divergence):
         with pytest.raises(ValueError, match="different references"):
@@ -94,7 +87,7 @@ def test_a_centred_posterior_is_the_product_of_clipped_ratios_of_densities():
     other = CENTRED.model_copy(update={"id": "other", "fit": "other", "parameters": CENTRED.parameters | {"theta2": 9.0}})
     replay = shares([CENTRED, other])
     for id, precision in (("centred", 3.0), ("other", 9.0)):
-        outcome = replay.run(ALL)[id]
+        outcome = replay.outcomes_on(ALL)[id]
         x = replay.universe.x[ALL, None]
         lattice = outcome.posterior.lattice
         points = _points(lattice)[::500]
@@ -118,9 +111,9 @@ def test_losses_around_a_reference_are_those_of_draws_from_a_sampler():
     sampled = SampledPosteriors(exact.family, exact.universe, exact.family.priors, sampler, 3)
     replay = Replay(exact.family, exact.family.priors, exact.universe, [CENTRED], Address(1, 2, 4, N, 1), 200, sampled)
     near = np.append(ALL, N)
-    base, other = (exact.run(index)["centred"] for index in (ALL, near))
+    base, other = (exact.outcomes_on(index)["centred"] for index in (ALL, near))
     reference = base.sensitive.reference
-    ours = replay.losses([replay.run(ALL)["centred"]], [replay.run(near)["centred"]])
+    ours = replay.losses([replay.outcomes_on(ALL)["centred"]], [replay.outcomes_on(near)["centred"]])
     theirs = exact.losses([base], [other])
     assert theirs.epsilon(0.01) > 0.6
     assert ours.epsilon(0.01) == pytest.approx(theirs.epsilon(0.01), abs=0.1)
@@ -128,32 +121,32 @@ def test_losses_around_a_reference_are_those_of_draws_from_a_sampler():
 
 def _points(lattice):
     """Unconstrained points (G, 2) of a lattice."""
-    standard = np.stack([axis.ravel() for axis in np.meshgrid(*lattice.axes, indexing="ij")], axis=1)
-    return lattice.centre + standard @ lattice.root.T
+    points = np.stack([axis.ravel() for axis in np.meshgrid(*lattice.axes, indexing="ij")], axis=1)
+    return lattice.centre + points @ lattice.root.T
 
 
 def test_a_searched_parameter_is_searched_again():
     replay = linear((PLAIN, LW, FINAL))
     for index in (ALL, np.append(ALL, N + 5)):
-        outcomes = replay.run(index, bounds=True)
+        outcomes = replay.outcomes_on(index, bounds=True)
         assert outcomes["final"].bounds.epsilon <= outcomes["lw"].bounds.epsilon
 
 
 def test_parents_have_to_come_first_and_direct_releases_have_no_outcome():
     with pytest.raises(ValueError, match="its parent plain failed"):
-        linear((LW, PLAIN)).run(ALL)
+        linear((LW, PLAIN)).outcomes_on(ALL)
     failed = {}
-    assert set(linear((LW, PLAIN)).run(ALL, failed=failed)) == {"plain"}
+    assert set(linear((LW, PLAIN)).outcomes_on(ALL, failed=failed)) == {"plain"}
     assert failed == {"lw": "its parent plain failed"}
     histogram = synthesizer("ph", "perturbed_histogram", epsilon=1.0, low=0.0, high=1.0)
-    assert set(shares((PLAIN, histogram)).run(ALL)) == {"plain"}
+    assert set(shares((PLAIN, histogram)).outcomes_on(ALL)) == {"plain"}
 
 
 def test_a_child_sees_the_sensitive_weights_of_its_parent():
     """They are not the likelihood weights where a record's range is partly known."""
     averaged = synthesizer("averaged", "range_averaged", ("plain",), a=0.4, b=1.8)
     cut = synthesizer("cut", "weighted_e", ("averaged", "plain"), epsilon=1e3)
-    outcomes = linear((PLAIN, averaged, cut)).run(ALL)
+    outcomes = linear((PLAIN, averaged, cut)).outcomes_on(ALL)
     np.testing.assert_array_equal(outcomes["cut"].weights[ALL], outcomes["averaged"].sensitive.weights)
     assert (outcomes["cut"].weights[ALL] < outcomes["averaged"].weights[ALL]).any()
 
@@ -161,12 +154,12 @@ def test_a_child_sees_the_sensitive_weights_of_its_parent():
 def test_ranges_share_the_predicted_values_and_a_first_look_may_keep_them():
     ranges = [synthesizer(f"r{k}", "range_averaged", ("plain",), a=a, b=2.0) for k, a in enumerate((0.2, 0.6))]
     replay = linear((PLAIN, *ranges))
-    base, alone = replay.run(ALL), replay.run(ALL, only=["r1"])
+    base, alone = replay.outcomes_on(ALL), replay.outcomes_on(ALL, only=["r1"])
     np.testing.assert_array_equal(alone["r1"].weights, base["r1"].weights)
     assert (base["r0"].known <= base["r1"].known).all()
     known = replay.known(base, N)
     near = np.append(ALL[1:], N + 1)
-    there = replay.run(near, known=known)
+    there = replay.outcomes_on(near, known=known)
     for id in ("r0", "r1"):
         assert len(known[id]) == len(replay.universe)
         np.testing.assert_array_equal(there[id].known, known[id][near])
@@ -178,7 +171,7 @@ def test_who_shares_a_fit_has_its_posterior():
     shared = LW.model_copy(
         update={"id": "truncated", "mechanism": "range_truncated", "parameters": {"a": 0.5, "b": 2.0}, "fit": "lw"}
     )
-    outcomes = linear((PLAIN, LW, shared)).run(ALL, bounds=True)
+    outcomes = linear((PLAIN, LW, shared)).outcomes_on(ALL, bounds=True)
     assert outcomes["truncated"].posterior is outcomes["lw"].posterior
     assert outcomes["truncated"].bounds.epsilon < outcomes["lw"].bounds.epsilon
 
@@ -219,7 +212,7 @@ def test_additions_have_further_columns_that_bound_the_outcome_where_declared():
 
 def test_what_is_removed_has_the_largest_risk_bound_weight_or_pull():
     replay = linear((PLAIN, LW))
-    base, records = replay.run(ALL, bounds=True), replay.universe.take(ALL)
+    base, records = replay.outcomes_on(ALL, bounds=True), replay.universe.take(ALL)
     chosen = to_remove(replay.family, records, base, 2, 3, np.random.default_rng(1))
     risk = base["plain"].bounds.by_record
     assert chosen["largest risk"] == np.argsort(-risk)[:2].tolist()
@@ -246,14 +239,3 @@ def test_the_pull_of_records_is_defined_next_to_one_of_overwhelming_size(generat
     spread = pull(FAMILIES["gamma_regression"], records, draws)
     np.testing.assert_allclose(spread[:-1], (left @ right[:-1].T).std(axis=0), rtol=1e-6)
     assert spread.argmax() == 49
-
-
-def test_small_data_sets_are_made_of_given_records():
-    records = intercept_only(np.random.default_rng(1).random(101))
-    small = small_data_sets(records, (2, 5))
-    assert {name: len(data_set) for name, data_set in small.items()} == {
-        "2 alike": 2, "2 in two clusters": 2, "2, one apart": 2, "5 alike": 5, "5 in two clusters": 5, "5, one apart": 5,
-    }  # fmt: skip
-    assert np.ptp(small["5 alike"].x) == 0
-    assert small["5 alike"].x[0] == np.median(records.x)
-    assert all(np.isin(data_set.x, records.x).all() for data_set in small.values())

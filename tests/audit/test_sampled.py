@@ -45,7 +45,7 @@ def test_the_losses_are_those_of_the_exact_posteriors_within_their_error(program
     exact, sampled = replays(program, complete, (PLAIN,))
     for index in (np.arange(1, N), np.append(np.arange(N), N)):
         ours, theirs = (
-            replay.losses([replay.run(np.arange(N))["plain"]], [replay.run(index)["plain"]]) for replay in (sampled, exact)
+            replay.losses(*([replay.outcomes_on(some)["plain"]] for some in (np.arange(N), index))) for replay in (sampled, exact)
         )
         assert ours.note == ""
         # the draws of a chain are correlated, and the tail of the loss depends on few draws
@@ -60,7 +60,6 @@ def test_an_audit_from_draws_agrees_with_the_exact_audit(program):
     ]
     assert list(largest[0]) == list(largest[1])
     for (id, kind), worst in largest[0].items():
-        assert worst.tried > 0
         if kind != "replace":  # the two audits may try different pairs
             # weights are maxima over draws, which differ between the two audits
             assert worst.audited == pytest.approx(largest[1][id, kind].audited, rel=0.5, abs=0.5)
@@ -70,14 +69,14 @@ def test_ranking_does_not_sample_a_neighbour_that_the_draws_cover(program, monke
     import formalsynth_workflow.steps.sampling as module
 
     _, sampled = replays(program, synthesizers=(PLAIN,))
-    base = sampled.run(np.arange(N), bounds=True)
+    base = sampled.outcomes_on(np.arange(N), bounds=True)
     fits = []
     plain_sample = module.sample
     monkeypatch.setattr(module, "sample", lambda *given: fits.append(1) or plain_sample(*given))
-    near = sampled.run(np.arange(1, N), near=base)
+    near = sampled.outcomes_on(np.arange(1, N), near=base)
     divergence = sampled.divergence(base["plain"], near["plain"])
     assert not fits
-    full = sampled.run(np.arange(1, N))
+    full = sampled.outcomes_on(np.arange(1, N))
     assert fits == [1]
     assert divergence == pytest.approx(sampled.divergence(base["plain"], full["plain"]), abs=0.1)
 
@@ -91,6 +90,6 @@ def test_a_posterior_that_cannot_be_sampled_is_left_out_with_the_reason(program)
 
 def test_mixtures_are_refused(program):
     _, sampled = replays(program, synthesizers=(PLAIN,))
-    base = sampled.run(np.arange(N))["plain"]
+    base = sampled.outcomes_on(np.arange(N))["plain"]
     with pytest.raises(ValueError, match="exact"):
         sampled.losses([base, base], [base])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from formalsynth.core.weights import lipschitz_weights, outside_shares, sensitive_range
+from formalsynth.core.weights import lipschitz_weights, outside_share, sensitive_range
 
 RISKS = arrays(float, st.integers(1, 30), elements=st.floats(0, 1e300) | st.sampled_from([np.inf, np.nan, 0.0]))
 FINITE_RISKS = arrays(float, st.integers(2, 30), elements=st.floats(0, 1e6))
@@ -112,40 +112,35 @@ PREDICTIONS = arrays(float, (20, 6), elements=st.floats(0, 100))
 POSITIVE = arrays(float, 6, elements=st.floats(0.01, 100))
 
 
-def known_share(x, predictive, a, b):
-    """Share outside one range."""
-    return outside_shares(x, predictive, [(a, b)])[0]
-
-
 @given(POSITIVE, PREDICTIONS, RATIOS, st.floats(1, 10))
 def test_known_share_counts_predictions_outside_the_range(x, predictive, a, b):
     expected = [np.mean([not a * x[i] <= value <= b * x[i] for value in predictive[:, i]]) for i in range(len(x))]
-    assert known_share(x, [predictive[:7], predictive[7:]], a, b) == pytest.approx(expected, abs=1e-12)
+    assert outside_share(x, [predictive[:7], predictive[7:]], a, b) == pytest.approx(expected, abs=1e-12)
 
 
 def test_known_share_counts_far_beyond_a_byte():
-    assert known_share(np.ones(2), [np.tile([1.0, 3.0], (1000, 1))], 0.5, 2).tolist() == [0, 1]
+    assert outside_share(np.ones(2), [np.tile([1.0, 3.0], (1000, 1))], 0.5, 2).tolist() == [0, 1]
 
 
 @given(POSITIVE, PREDICTIONS)
 def test_nothing_is_known_without_a_range(x, predictive):
-    assert (known_share(x, [predictive], 0, np.inf) == 0).all()
+    assert (outside_share(x, [predictive], 0, np.inf) == 0).all()
 
 
 @given(POSITIVE, PREDICTIONS, RATIOS, RATIOS, st.floats(1, 10), st.floats(1, 10))
 def test_a_wider_range_leaves_less_known(x, predictive, a, closer, b, factor):
-    narrow, wide = known_share(x, [predictive], a, b), known_share(x, [predictive], a * closer, b * factor)
+    narrow, wide = outside_share(x, [predictive], a, b), outside_share(x, [predictive], a * closer, b * factor)
     assert (wide <= narrow).all()
 
 
 @given(POSITIVE, PREDICTIONS, st.permutations(range(6)))
 def test_permuting_records_permutes_what_is_known(x, predictive, order):
-    permuted = known_share(x[order], [predictive[:, order]], 0.4, 1.8)
-    assert (permuted == known_share(x, [predictive], 0.4, 1.8)[order]).all()
+    permuted = outside_share(x[order], [predictive[:, order]], 0.4, 1.8)
+    assert (permuted == outside_share(x, [predictive], 0.4, 1.8)[order]).all()
 
 
 @given(PREDICTIONS)
 def test_each_record_may_have_its_own_range(predictive):
     x, a, b = np.full(6, 10.0), np.linspace(0, 1, 6), np.linspace(1, 5, 6)
-    alone = [known_share(x[i : i + 1], [predictive[:, i : i + 1]], a[i], b[i])[0] for i in range(6)]
-    assert (known_share(x, [predictive], a, b) == alone).all()
+    alone = [outside_share(x[i : i + 1], [predictive[:, i : i + 1]], a[i], b[i])[0] for i in range(6)]
+    assert (outside_share(x, [predictive], a, b) == alone).all()

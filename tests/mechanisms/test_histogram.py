@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.mechanism import SENSITIVITY
-from formalsynth.mechanisms.histogram import BinPredictor, perturb
+from formalsynth.mechanisms.histogram import BinPredictor, laplace_counts, shares
+
+
+def perturb(x, bins, epsilon, seed):
+    """Probabilities of bins of the unit interval."""
+    return shares(laplace_counts(x, 0, 1, bins, epsilon).noisy(np.random.default_rng(seed), 1))[0]
 
 
 def distance(x, bins, epsilon, seed):
     true = np.histogram(x, bins=bins, range=(0, 1))[0] / len(x)
-    return 0.5 * np.abs(perturb(x, 0, 1, bins, epsilon, np.random.default_rng(seed)) - true).sum()
+    return 0.5 * np.abs(perturb(x, bins, epsilon, seed) - true).sum()
 
 
 def test_distance_to_the_true_histogram_falls_as_epsilon_grows():
@@ -29,7 +34,7 @@ def test_noise_has_the_scale_of_the_sensitivity():
     x = np.repeat(np.linspace(0.05, 0.95, 10), 10_000)
     noise = []
     for seed in range(400):
-        probability = perturb(x, 0, 1, 10, 1.0, np.random.default_rng(seed))
+        probability = perturb(x, 10, 1.0, seed)
         # The ratio of two bins does not depend on the common scaling.
         noise.append(np.log(probability[0] / probability[1]) * 10_000)
     # The difference of two Laplace(b) has mean absolute value 1.5 b and variance 4 b^2.
@@ -40,13 +45,13 @@ def test_noise_has_the_scale_of_the_sensitivity():
 @given(st.integers(0, 2**32 - 1), st.floats(1e-3, 100), st.integers(1, 50))
 def test_probabilities_are_probabilities(seed, epsilon, bins):
     x = np.random.default_rng(seed).random(30)
-    probability = perturb(x, 0, 1, bins, epsilon, np.random.default_rng(seed))
+    probability = perturb(x, bins, epsilon, seed)
     assert (probability >= 0).all()
     assert probability.sum() == pytest.approx(1)
 
 
 def test_values_outside_the_bounds_count_in_the_nearest_bin():
-    probability = perturb(np.array([-5.0, 0.5, 9.0]), 0, 1, 3, 1e9, np.random.default_rng(0))
+    probability = perturb(np.array([-5.0, 0.5, 9.0]), 3, 1e9, 0)
     np.testing.assert_allclose(probability, 1 / 3, atol=1e-6)
 
 

@@ -160,31 +160,12 @@ def test_a_costly_result_is_kept_for_the_measure_step():
     assert (MECHANISMS["range_averaged"].function(again, a=0.4, b=1.8).weights == first.weights).all()
 
 
-RANGES = [{"a": 0.4, "b": 1.8}, {"a": 0.6, "b": 1.2}, {"a": 0.4, "b": 1.8, "top": 0.1, "wide_a": 0.2, "wide_b": 2.4}]
-
-
-def test_all_ranges_of_a_replicate_are_found_from_one_set_of_predictions(monkeypatch):
-    """Bit by bit those that each finds for itself, whatever else is built on the same parent."""
-    records, parent, _ = STUDY[0]
-    alone = [apply("range_averaged", 0, **ranges) for ranges in RANGES]
-    others = [("weighted", {"c": 0.5}), ("range_truncated", {"a": 0.1, "b": 7.0}), ("range_averaged", {"b": 1.2})]
-    parent = replace(parent, children=[*others, *(("range_averaged", ranges | {"c": 1.0}) for ranges in RANGES)], shared={})
-    blocks = []
-    predict = type(FAMILY).predict
-    monkeypatch.setattr(type(FAMILY), "predict", lambda *given: blocks.append(len(given[3]["sigma"])) or predict(*given))
-    for ranges, expected in zip(RANGES, alone, strict=True):
-        form = MECHANISMS["range_averaged"].function(Context(FAMILY, records, Address(1, 1, 1, N, 0), [parent]), **ranges)
-        assert (form.weights == expected.weights).all()
-    assert sum(blocks) == N_DRAWS
-    assert len(parent.shared) == len(RANGES)
-
-
 def test_many_records_have_predictions_of_fewer_draws(monkeypatch):
     records, parent, _ = STUDY[0]
     predict, draws = type(FAMILY).predict, []
     monkeypatch.setattr(type(FAMILY), "predict", lambda *given: draws.extend(given[3]["sigma"]) or predict(*given))
     monkeypatch.setattr("formalsynth.mechanisms.ranges.MOST_PREDICTIVE", N * N_DRAWS // 4)
-    context = Context(FAMILY, records, Address(1, 1, 1, N, 0), [replace(parent, shared={})])
+    context = Context(FAMILY, records, Address(1, 1, 1, N, 0), [parent])
     MECHANISMS["range_averaged"].function(context, a=0.4, b=1.8)
     assert draws == parent.draws["sigma"][::4].tolist()
 
@@ -200,7 +181,7 @@ def test_many_records_have_predictions_in_parts(monkeypatch):
     for form, block in ((whole, arrays.BLOCK), (in_parts, N - 1)):
         monkeypatch.setattr(arrays, "BLOCK", block)
         monkeypatch.setattr(arrays, "PART", 7)
-        alone = replace(context, parents=[replace(parent, shared={})], cache=type(context.cache)())
+        alone = replace(context, parents=[parent], cache=type(context.cache)())
         form += MECHANISMS["range_averaged"].function(alone, **ranges).weights.tolist()
     assert in_parts == whole
     assert len(set(whole)) > N / 2

@@ -26,6 +26,6 @@ def test_the_table_has_every_field_that_a_mechanism_may_use():
     expected |= {f'context.address.generator("{stage}")' for stage in OF_MECHANISMS}
     expected |= {"context.family", "context.log_likelihood(draws)"}
     expected |= {f"{kind.__name__}({', '.join(names(kind))})" for kind in (Form, Sensitive, DirectRelease, LaplaceCounts)}
-    assert len(expected) == 21
+    assert len(expected) == 19
     assert shown == expected
     assert callable(Context.log_likelihood)

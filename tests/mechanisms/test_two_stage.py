@@ -5,7 +5,7 @@ import pytest
 from small_audit import TWO_STAGE, N, shares
 
 from formalsynth.audit.audit import audit
-from formalsynth.audit.replay import first_stage
+from formalsynth.audit.losses import loss_of_counts
 from formalsynth.contract.noise import noise_replaced
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
@@ -87,9 +87,9 @@ def test_a_family_without_a_model_of_tables_is_refused():
 
 def test_the_loss_of_the_first_stage_is_that_of_its_counts():
     ours, theirs = (DiscreteLaplaceCounts(np.array(counts), 2.0) for counts in ([3.0, 1, 4], [2.0, 2, 4]))
-    assert first_stage(ours, theirs).epsilon(0) == pytest.approx(1.0)
+    assert loss_of_counts(ours, theirs).epsilon(0) == pytest.approx(1.0)
     with pytest.raises(ValueError, match="changes a count by 2"):
-        first_stage(ours, DiscreteLaplaceCounts(np.array([1.0, 1, 4]), 2.0))
+        loss_of_counts(ours, DiscreteLaplaceCounts(np.array([1.0, 1, 4]), 2.0))
 
 
 def test_an_audit_adds_the_losses_of_both_stages_given_the_published_counts():

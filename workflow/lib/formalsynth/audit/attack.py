@@ -9,7 +9,7 @@ lower bound of epsilon at the stated confidence level.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
@@ -112,25 +112,16 @@ def _bound(first: Hits, second: Hits, delta: float, confidence: float) -> Array:
     return bounds
 
 
-@overload
-def lower_limit(hits: int, runs: int, error: float) -> float: ...
-@overload
-def lower_limit(hits: Array, runs: int, error: float) -> Array: ...
-def lower_limit(hits: int | Array, runs: int, error: float) -> float | Array:
+def lower_limit(hits: int | Array, runs: int, error: float) -> Any:
     """Lower confidence limit of a probability.
 
     Source: Clopper and Pearson (1934).
     """
     some = np.maximum(hits, 1)
-    limit: float | Array = np.where(np.asarray(hits) > 0, betaincinv(some, runs - some + 1, error), 0.0)[()]
-    return limit
+    return np.where(np.asarray(hits) > 0, betaincinv(some, runs - some + 1, error), 0.0)[()]
 
 
-@overload
-def upper_limit(hits: int, runs: int, error: float) -> float: ...
-@overload
-def upper_limit(hits: Array, runs: int, error: float) -> Array: ...
-def upper_limit(hits: int | Array, runs: int, error: float) -> float | Array:
+def upper_limit(hits: int | Array, runs: int, error: float) -> Any:
     """Upper confidence limit of a probability; same source as :func:`lower_limit`."""
     return 1 - lower_limit(runs - hits, runs, error)
 

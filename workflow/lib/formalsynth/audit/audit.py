@@ -26,17 +26,7 @@ from formalsynth.core.synthesizer import AuditSearch, Kind, Synthesizer
 NONE = float("nan")
 
 
-@dataclass(frozen=True)
-class ConfidentialRow(AuditRow):
-    """Row of an audit, with additional fields that only the data owner may see."""
-
-    removed: int | None = None
-    """Position of the record that D' lacks."""
-    tried: int = 0
-    """Number of neighbours of this kind that were tried."""
-
-
-def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[ConfidentialRow]:
+def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[AuditRow]:
     """Audit synthesizers on one data set.
 
     A synthesizer without an outcome on D is left out, and so is a neighbour without an outcome; the rows give the reason.
@@ -96,18 +86,18 @@ class _Audit:
         self._data = np.arange(n)
         self._kinds = tuple(kind for kind in LOSSES if kind in settings.kinds)
 
-    def rows(self, audited: Sequence[str]) -> dict[str, list[ConfidentialRow]]:
+    def rows(self, audited: Sequence[str]) -> dict[str, list[AuditRow]]:
         """Audit each synthesizer; return its rows."""
         if not self._settings.refined:
             return {id: [] for id in audited}
         failed: dict[str, str] = {}
         tell("Auditing: candidates on the data themselves")
-        self._base = self._replay.run(self._data, bounds=True, only=audited, failed=failed)
+        self._base = self._replay.outcomes_on(self._data, bounds=True, only=audited, failed=failed)
         ids = [id for id in audited if id in self._base]
         rankings = self._rank_neighbours(ids) if ids else {}
         refined = self._refine(rankings)
         streams = [
-            self._replay.run(self._data, stream=stream, only=ids, failed={})
+            self._replay.outcomes_on(self._data, stream=stream, only=ids, failed={})
             for stream in range(1, max("same" in self._settings.kinds, self._settings.streams) + 1)
         ]
         rows = {id: [_left_out(id, "same", f"left out: {failed[id]}")] for id in audited if id in failed}
@@ -155,7 +145,7 @@ class _Audit:
 
     def _rank_neighbour(self, neighbour: Neighbour, rankings: dict[str, _Ranking], known: dict[str, Array]) -> None:
         failed: dict[str, str] = {}
-        outcomes = self._replay.run(neighbour.index, only=list(rankings), known=known, near=self._base, failed=failed)
+        outcomes = self._replay.outcomes_on(neighbour.index, only=list(rankings), known=known, near=self._base, failed=failed)
         for id, ranking in rankings.items():
             if id in failed:
                 ranking.left_out[neighbour.kind].append(failed[id])
@@ -176,7 +166,7 @@ class _Audit:
         refined = {}
         for neighbour, ids in in_turn(list(wanted.items()), "Auditing: full computation, neighbour"):
             failed: dict[str, str] = {}
-            outcomes = self._replay.run(neighbour.index, bounds=True, only=ids, failed=failed)
+            outcomes = self._replay.outcomes_on(neighbour.index, bounds=True, only=ids, failed=failed)
             for id in ids:
                 if id in outcomes:
                     refined[id, neighbour] = outcomes[id]
@@ -195,7 +185,6 @@ class _Refined:
     claimed_larger: float
     note: str = ""
     attacked: float = NONE
-    tried: int = 1
 
 
 @dataclass(frozen=True)
@@ -216,19 +205,19 @@ class _Report:
         """Identifier of the synthesizer."""
         return self.synthesizer.id
 
-    def floor(self) -> list[ConfidentialRow]:
+    def floor(self) -> list[AuditRow]:
         """Rows that compare two runs on D with different seeds; the claim is that of the first run."""
         if not self.streams:
             return [_left_out(self.id, "same", "left out: no outcome with other seeds")]
         return self._rows(self._full(same(self.n), self.streams[0], self._claimed("same", self.base)), False, (1,))
 
-    def worst(self, by_kind: Mapping[Kind, Sequence[tuple[Neighbour, Outcome]]], ranking: _Ranking) -> list[ConfidentialRow]:
+    def worst(self, by_kind: Mapping[Kind, Sequence[tuple[Neighbour, Outcome]]], ranking: _Ranking) -> list[AuditRow]:
         """Rows of the worst neighbours of each kind, also for several releases; also attacks the worst addition or removal."""
-        full = {kind: self._sorted(pairs, len(ranking.ranked[kind])) for kind, pairs in by_kind.items()}
+        full = {kind: self._sorted(pairs) for kind, pairs in by_kind.items()}
         delta = self.settings.deltas[0]
         leading = [ranked[0] for kind, ranked in full.items() if ranked and kind != "replace"]
         victim = max(leading, key=lambda refined: refined.losses.epsilon(delta), default=None)
-        rows: list[ConfidentialRow] = []
+        rows: list[AuditRow] = []
         for kind, ranked in full.items():
             note = ranking.note(kind)
             if not ranked:
@@ -243,15 +232,15 @@ class _Report:
             rows += self._mixed(first)
         return rows
 
-    def _sorted(self, pairs: Sequence[tuple[Neighbour, Outcome]], tried: int) -> list[_Refined]:
+    def _sorted(self, pairs: Sequence[tuple[Neighbour, Outcome]]) -> list[_Refined]:
         """Neighbours of one kind with their losses, worst first."""
         full = []
         for neighbour, outcome in pairs:
             claimed_larger = max(self._claimed(neighbour.kind, side) for side in (self.base, outcome))
-            full.append(replace(self._full(neighbour, outcome, claimed_larger), tried=tried))
+            full.append(self._full(neighbour, outcome, claimed_larger))
         return sorted(full, key=lambda refined: -refined.losses.epsilon(self.settings.deltas[0]))
 
-    def _error_rates(self, full: _Refined, attacked: Attack) -> list[ConfidentialRow]:
+    def _error_rates(self, full: _Refined, attacked: Attack) -> list[AuditRow]:
         """Rows for the thresholds of the attack."""
         row = self._rows(full, False, (1,))[0]
         return [
@@ -259,14 +248,14 @@ class _Report:
             for positive, negative in attacked.errors
         ]
 
-    def _mixed(self, first: _Refined) -> list[ConfidentialRow]:
+    def _mixed(self, first: _Refined) -> list[AuditRow]:
         """Rows for an attacker who does not know the random numbers of the weights; none if the weights are not random."""
         streams = len(self.streams)
         if streams < 2 or np.array_equal(self.base.weights, self.streams[0].weights):
             return []
         others = []
         for stream in range(1, streams + 1):
-            outcomes = self.replay.run(first.neighbour.index, stream, only=[self.id], failed={})
+            outcomes = self.replay.outcomes_on(first.neighbour.index, stream, only=[self.id], failed={})
             others += [outcomes[self.id]] if self.id in outcomes else []
         losses = self.replay.losses(self.streams, others)
         return self._rows(replace(first, losses=losses, attacked=NONE), True, (1,), streams)
@@ -282,22 +271,20 @@ class _Report:
         runs, sides = self.settings.attack, (self.base, full.outcome)
         if not runs:
             return None
-        return attack_posterior(
-            self.replay, self.n, self.id, full.neighbour, runs, self.settings.deltas[0], self.seed, outcomes=sides
-        )
+        return attack_posterior(self.replay, self.n, full.neighbour, sides, runs, self.settings.deltas[0], self.seed)
 
-    def _rows(self, full: _Refined, worst: bool, releases: Sequence[int], streams: int = 1) -> list[ConfidentialRow]:
+    def _rows(self, full: _Refined, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
         """Rows for each delta, and at the first delta for each number of releases."""
         neighbour, losses = full.neighbour, full.losses
         value, rows = neighbour.value(self.replay.universe), []
         for delta, m, attackable in _asked(self.settings, releases):
             forward, backward = losses.epsilons(delta, m)
             rows.append(
-                ConfidentialRow(
+                AuditRow(
                     self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
                     max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
                     self._claimed(neighbour.kind, self.base), full.claimed_larger, full.attacked if attackable else NONE,
-                    float(self.base.weights[: self.n].mean()), neighbour.removed, full.tried,
+                    float(self.base.weights[: self.n].mean()),
                 )
             )  # fmt: skip
         return rows
@@ -328,12 +315,12 @@ def _asked(settings: AuditSearch, releases: Sequence[int]) -> Iterator[tuple[flo
             yield delta, m, (delta, m) == (settings.deltas[0], 1)
 
 
-def _left_out(id: str, kind: Kind, why: str) -> ConfidentialRow:
+def _left_out(id: str, kind: Kind, why: str) -> AuditRow:
     """Row without numbers, with the reason."""
-    return ConfidentialRow(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
+    return AuditRow(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
 
 
-def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[ConfidentialRow]:
+def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[AuditRow]:
     """Rows of a direct release. It has no noise floor, and m synthetic data sets of one release have the same loss as one."""
     rows = []
     for loss in direct_losses(replay, synthesizer, n):
@@ -347,10 +334,9 @@ def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: Aud
         for delta, m, attackable in _asked(settings, (1, settings.releases)):
             epsilon = loss.epsilon(delta)
             rows.append(
-                ConfidentialRow(
+                AuditRow(
                     synthesizer.id, kind, candidate, loss.neighbour.value(replay.universe), delta, m, 1, epsilon,
                     epsilon, epsilon, 0.0, True, claimed, claimed, attacked if attackable else NONE, NONE,
-                    loss.neighbour.removed, loss.tried,
                 )
             )  # fmt: skip
     return rows

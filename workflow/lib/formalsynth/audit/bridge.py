@@ -17,8 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from formalsynth.audit.losses import Direction, Losses
-from formalsynth.core.arrays import Array, Draws, Records, blocks
-from formalsynth.core.family import Family
+from formalsynth.core.arrays import Array, blocks
 
 ENOUGH = 50
 """Smallest effective sample size of the bridge at which its losses are used without a correction."""
@@ -114,33 +113,17 @@ def bridge(base: Array, other: Array, effective: tuple[float, float] | None = No
     )
 
 
-def log_ratio(
-    family: Family, universe: Records, draws: Draws, base: Array, other: Array, threshold: float | None = None
+def ratio_of_targets(
+    left: Array, right: Array | None, base: Array, other: Array, thresholds: tuple[float | None, float | None]
 ) -> Array:
     """Log ratio (S,) of the unnormalised pseudo posteriors of D and D' at draws of either; the prior cancels.
 
     Args:
-        family: the family.
-        universe: N records, those of D and D' together.
-        draws: S draws.
+        left: (S, k) factor of the log-likelihood of the universe under the draws, or the complete log-likelihood (S, N).
+        right: (N, k) factor; None if ``left`` is complete.
         base: (N,) likelihood weights of D, 0 for a record that is not in D.
         other: (N,) likelihood weights of D'.
-        threshold: clipping threshold of each weighted log-likelihood under both; None for no clipping.
-    """
-    return ratio_of_targets(*family.factors(universe, draws), base, other, (threshold, threshold))
-
-
-def ratio_of_targets(
-    left: Array, right: Array | None, base: Array, other: Array, thresholds: tuple[float | None, float | None]
-) -> Array:
-    """Compute the result of :func:`log_ratio`, from the log-likelihood of the universe under the draws.
-
-    Args:
-        left: (S, k) factor of the log-likelihood, or the complete log-likelihood (S, N).
-        right: (N, k) factor; None if ``left`` is complete.
-        base: (N,) likelihood weights of D.
-        other: (N,) likelihood weights of D'.
-        thresholds: clipping thresholds of D and D'; None for no clipping.
+        thresholds: clipping thresholds of each weighted log-likelihood under D and D'; None for no clipping.
     """
     # records with equal weights on both sides are skipped: their log-likelihood may be infinite
     touched = np.flatnonzero((base != other) | (thresholds[0] != thresholds[1]))

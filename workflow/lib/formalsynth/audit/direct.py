@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from formalsynth.audit.attack import Attack, attack_bound
-from formalsynth.audit.losses import Direction, discrete_laplace_loss
+from formalsynth.audit.losses import Direction, loss_of_counts
 from formalsynth.audit.neighbours import Neighbour, added, removed, replaced
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Index
@@ -34,8 +34,6 @@ class DirectLoss:
 
     neighbour: Neighbour
     sides: tuple[Counts, Counts]
-    tried: int = 1
-    """Number of neighbours of its kind that were tried."""
 
     @property
     def more(self) -> np.ndarray | None:
@@ -51,15 +49,14 @@ class DirectLoss:
         """
         if self.more is None:
             return math.inf
+        ours, theirs = self.sides
+        if isinstance(ours, DiscreteLaplaceCounts) and isinstance(theirs, DiscreteLaplaceCounts):
+            return loss_of_counts(ours, theirs).epsilon(delta)
         differs = np.abs(self.more[self.more != 0])
         # the share of a single bin is always 1
-        if not len(differs) or (len(self.more) == 1 and not isinstance(self.sides[0], DiscreteLaplaceCounts)):
+        if not len(differs) or len(self.more) == 1:
             return 0.0
-        if not isinstance(self.sides[0], DiscreteLaplaceCounts):
-            return laplace_loss(float(differs[0]) / self.sides[0].scale).epsilon(delta, len(differs))
-        if differs.max() != 1:
-            raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known only for 1")
-        return discrete_laplace_loss(1 / self.sides[0].scale, len(differs)).epsilon(delta)
+        return laplace_loss(float(differs[0]) / ours.scale).epsilon(delta, len(differs))
 
     @property
     def same_outputs(self) -> bool:
@@ -78,8 +75,6 @@ class SelectionLoss:
 
     neighbour: Neighbour
     sides: tuple[Selection, Selection]
-    tried: int = 1
-    """Number of neighbours of its kind that were tried."""
     same_outputs: bool = True
     """Always true: the candidates are declared, so every output is possible on both data sets."""
 
@@ -137,16 +132,15 @@ def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Loss
 
 
 def _worst(replay: Replay, synthesizer: Synthesizer, base: Counts | Selection, neighbours: Sequence[Neighbour]) -> list[Loss]:
-    tried = len(neighbours)
-    losses = [_loss(neighbour, base, _source(replay, synthesizer, neighbour.index), tried) for neighbour in neighbours]
+    losses = [_loss(neighbour, base, _source(replay, synthesizer, neighbour.index)) for neighbour in neighbours]
     return sorted(losses, key=lambda loss: (-loss.epsilon(0), loss.fewest))[:1]
 
 
-def _loss(neighbour: Neighbour, base: Counts | Selection, other: Counts | Selection, tried: int) -> Loss:
+def _loss(neighbour: Neighbour, base: Counts | Selection, other: Counts | Selection) -> Loss:
     if isinstance(base, Selection) and isinstance(other, Selection):
-        return SelectionLoss(neighbour, (base, other), tried)
+        return SelectionLoss(neighbour, (base, other))
     assert not isinstance(base, Selection) and not isinstance(other, Selection)
-    return DirectLoss(neighbour, (base, other), tried)
+    return DirectLoss(neighbour, (base, other))
 
 
 def _source(replay: Replay, synthesizer: Synthesizer, index: Index) -> Counts | Selection:

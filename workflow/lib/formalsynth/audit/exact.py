@@ -58,7 +58,7 @@ class Sampled(Exact[Posterior], Protocol[Posterior]):
     def close_to(self, near: Posterior, weights: Array, threshold: float | None) -> Posterior:
         """Pseudo posterior for ranking, for which reweighted draws of a near posterior may be used."""
 
-    def around(self, reference: Reference) -> Sampled[Posterior]:
+    def relative_to(self, reference: Reference) -> Sampled[Posterior]:
         """Pseudo posteriors of differences from the log-likelihood at a reference, from the same sampler."""
 
 

@@ -84,7 +84,7 @@ class Lattice:
         return Lattice(self.centre, self.root, axes, self.log_prior[subset], self.left[subset], self.right)
 
     @cached_property
-    def standard(self) -> Array:
+    def standardised_points(self) -> Array:
         """Standardised values (G, d) of the points."""
         return product(self.axes)
 
@@ -154,14 +154,9 @@ class LatticePosterior:
         return log_densities[0] - log_densities[1]
 
     @cached_property
-    def log_shares(self) -> Array:
-        """(G,) logarithm of the mass of each point."""
-        return self.log_mass - log_sum(self.log_mass)
-
-    @cached_property
     def shares(self) -> Array:
         """Mass of each point, with an axis for each parameter."""
-        return np.exp(self.log_shares).reshape([len(axis) for axis in self.lattice.axes])
+        return np.exp(self.log_mass - log_sum(self.log_mass)).reshape([len(axis) for axis in self.lattice.axes])
 
     @cached_property
     def missed(self) -> float:
@@ -171,9 +166,9 @@ class LatticePosterior:
     @cached_property
     def moments(self) -> tuple[Array, Array]:
         """Mean (d,) and a root (d, d) of the covariance, in units of the lattice."""
-        standard, mass = self.lattice.standard, self.shares.ravel()
-        mean = mass @ standard
-        covariance = (standard - mean).T @ (mass[:, None] * (standard - mean))
+        points, mass = self.lattice.standardised_points, self.shares.ravel()
+        mean = mass @ points
+        covariance = (points - mean).T @ (mass[:, None] * (points - mean))
         return mean, np.asarray(np.linalg.cholesky(covariance + 1e-12 * np.eye(len(mean))), dtype=float)
 
     @property
@@ -311,10 +306,8 @@ class LatticePosteriors:
 
     def _at(self, centre: Array, root: Array, axes: tuple[Array, ...]) -> Lattice:
         points = centre + product(axes) @ root.T
-        return Lattice(centre, root, axes, self._coordinates.log_prior(points), *self._factors(points))
-
-    def _factors(self, points: Array) -> tuple[Array, Array]:
-        return self._family.factors(self._universe, self._coordinates.draws(points))
+        factors = self._family.factors(self._universe, self._coordinates.draws(points))
+        return Lattice(centre, root, axes, self._coordinates.log_prior(points), *factors)
 
 
 def _cumulated(mass: Array) -> Array:

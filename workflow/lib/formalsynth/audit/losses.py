@@ -20,6 +20,7 @@ import numpy as np
 from scipy.fft import next_fast_len
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.private import DiscreteLaplaceCounts
 
 INTERVAL = 1e-3
 """Interval to whose multiples losses are rounded down before several releases are composed."""
@@ -56,14 +57,6 @@ class Direction:
         order = np.argsort(-loss[~unbounded])
         loss, mass = loss[~unbounded][order], mass[~unbounded][order]
         return loss, mass, infinite + np.cumsum(mass), infinite
-
-    def delta(self, epsilon: float) -> float:
-        """Smallest delta at which this epsilon holds in this direction."""
-        loss, mass, tail, infinite = self._tails
-        above = int(np.searchsorted(-loss, -epsilon, side="left"))
-        if above == 0:
-            return infinite
-        return max(0.0, float(tail[above - 1] - np.exp(epsilon + _log_other(loss[:above], mass[:above])[-1])))
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
         """Smallest nonnegative epsilon that holds at this delta in this direction, for independent draws.
@@ -163,6 +156,18 @@ def discrete_laplace_loss(ratio: float, cells: int) -> Direction:
     return Direction(loss, mass, ratio * cells)
 
 
+def loss_of_counts(ours: DiscreteLaplaceCounts, theirs: DiscreteLaplaceCounts) -> Direction:
+    """Loss of noisy counts between neighbours, the same in both directions.
+
+    Raises:
+        ValueError: a count differs by more than 1.
+    """
+    differs = np.abs(ours.counts - theirs.counts)
+    if differs.max(initial=0) > 1:
+        raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known only for 1")
+    return discrete_laplace_loss(1 / ours.scale, int(differs.sum()))
+
+
 class Loss(Protocol):
     """Privacy loss between the outputs on two neighbouring data sets."""
 
@@ -201,19 +206,6 @@ class Losses:
     """Note on the losses; usually empty."""
 
     @classmethod
-    def of(cls, base: Array, other: Array) -> Losses:
-        """Losses from two log masses (G,) on the same points, each up to a constant.
-
-        Raises:
-            ValueError: one of them has no mass.
-        """
-        log_p, log_q = _normalised(base), _normalised(other)
-        with np.errstate(invalid="ignore"):
-            loss = log_p - log_q
-        neither = np.isneginf(log_p) & np.isneginf(log_q)
-        return cls(np.where(neither, 0.0, loss), np.exp(log_p), np.exp(log_q))
-
-    @classmethod
     def weighted(cls, loss: Array, log_weight: Array, suprema: tuple[float, float] | None = None) -> Losses:
         """Losses at draws of any distribution, weighted by the log ratio of the density of D to that distribution.
 
@@ -243,10 +235,6 @@ class Losses:
         loss = np.add.outer(self.loss, first.loss).ravel()
         mass, other = np.outer(self.mass, first.mass).ravel(), np.outer(self.other, back).ravel()
         return replace(self, loss=loss, mass=mass, other=other, suprema=suprema)
-
-    def delta(self, epsilon: float) -> float:
-        """Smallest delta at which this epsilon holds in both directions."""
-        return max(self.forward.delta(epsilon), self.backward.delta(epsilon))
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
         """Audited epsilon at this delta for this number of released draws; see :meth:`Direction.epsilon`."""

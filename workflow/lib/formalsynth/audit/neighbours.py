@@ -1,4 +1,4 @@
-"""Neighbours of a data set: candidate removals, additions and replacements, and small data sets.
+"""Neighbours of a data set: candidate removals, additions and replacements.
 
 The audited epsilon is the largest loss over the neighbours that are tried, so a missing candidate can only lower it.
 """
@@ -151,21 +151,3 @@ def pull(family: Family, records: Records, draws: Draws) -> Array:
 
 def _largest(values: Array, k: int) -> list[int]:
     return [int(position) for position in np.argsort(-values, kind="stable")[:k]]
-
-
-def small_data_sets(records: Records, sizes: Sequence[int] = (2, 3, 5, 10)) -> dict[str, Records]:
-    """Small data sets for a worst-case search, made from given records.
-
-    For each size: copies of the median record; two halves with the records at the 5 % and 95 % quantiles; copies of the median
-    record with one record at the 95 % quantile.
-    """
-    order = np.argsort(records.x, kind="stable")
-    n = len(order)
-    middle, low, high = (int(order[int(share * (n - 1))]) for share in (0.5, 0.05, 0.95))
-    data_sets = {}
-    for size in sizes:
-        half = size // 2
-        data_sets[f"{size} alike"] = records.take([middle] * size)
-        data_sets[f"{size} in two clusters"] = records.take([low] * half + [high] * (size - half))
-        data_sets[f"{size}, one apart"] = records.take([middle] * (size - 1) + [high])
-    return data_sets

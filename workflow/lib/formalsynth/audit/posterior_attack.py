@@ -7,64 +7,37 @@ import numpy as np
 from formalsynth.audit.attack import Attack, attack_bound, ratio_of_means, scores
 from formalsynth.audit.neighbours import Neighbour
 from formalsynth.audit.replay import Outcome, Replay
-from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, count, take
+from formalsynth.core.arrays import Array, Draws, Records, blocks, count, take
 from formalsynth.core.family import Family
 
 SCORING = 400
 """Number of draws of each hypothesis per score."""
-LATER = 500_000
-"""First stream of the runs, which keeps them separate from the streams of the audit."""
 TOGETHER = 20
 """Divisor of the number of records that sets the size of a block of released draws: blocks are larger by this factor."""
 
 
 def attack_posterior(
-    replay: Replay,
-    n: int,
-    id: str,
-    neighbour: Neighbour,
-    runs: int,
-    delta: float,
-    seed: int,
-    weights_known: bool = True,
-    outcomes: tuple[Outcome, Outcome] | None = None,
+    replay: Replay, n: int, neighbour: Neighbour, outcomes: tuple[Outcome, Outcome], runs: int, delta: float, seed: int
 ) -> Attack:
     """Distinguish D from its neighbour by one synthetic data set, at the predictors of the records that both contain.
+
+    The attacker knows the random numbers of the weights.
 
     Args:
         replay: the replicate; D is the first n records of its universe.
         n: number of records of D.
-        id: the synthesizer.
         neighbour: D'.
+        outcomes: outcomes of the synthesizer on D and on D'.
         runs: number of runs of the mechanism on each data set.
         delta: delta of the attacked guarantee.
         seed: seed of the released draws and synthetic values.
-        weights_known: if True, all runs use the random numbers of stream 0 for their weights, and the attacker knows them; if
-            False, each run has its own stream, and the attacker learns from separate runs.
-        outcomes: outcomes of stream 0 on both data sets, if already computed.
     """
-    data, generator = np.arange(n), np.random.default_rng(seed)
-    records = replay.universe.take(np.intersect1d(data, neighbour.index))
-    released, learnt = [], []
-    for place, index in enumerate((data, neighbour.index)):
-        if weights_known:
-            outcome = outcomes[place] if outcomes is not None else replay.run(index, only=[id])[id]
-            released.append(replay.draw(outcome, generator, runs))
-            learnt.append(replay.draw(outcome, generator, SCORING))
-        else:
-            released.append(_own_streams(replay, id, index, runs, LATER * (1 + place), generator))
-            learnt.append(_own_streams(replay, id, index, SCORING, LATER * (3 + place), generator))
-    scored = [_scored(replay.family, records, side, (learnt[0], learnt[1]), generator) for side in released]
+    generator = np.random.default_rng(seed)
+    records = replay.universe.take(np.intersect1d(np.arange(n), neighbour.index))
+    drawn = [[replay.draw(outcome, generator, size) for size in (runs, SCORING)] for outcome in outcomes]
+    learnt = drawn[0][1], drawn[1][1]
+    scored = [_scored(replay.family, records, released, learnt, generator) for released, _ in drawn]
     return attack_bound(scored[0], scored[1], delta)
-
-
-def _own_streams(replay: Replay, id: str, index: Index, runs: int, first: int, generator: np.random.Generator) -> Draws:
-    # several draws share a run when the attacker learns; released draws never share one
-    streams = range(first, first + (runs if first < 3 * LATER else 20))
-    outcomes = [replay.run(index, stream, only=[id])[id] for stream in streams]
-    parts = [replay.draw(outcome, generator, -(-runs // len(outcomes))) for outcome in outcomes]
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return take(joined, slice(0, runs))
 
 
 def _scored(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from formalsynth.audit.exact import Exact, Sampled, exact_posteriors
-from formalsynth.audit.losses import Direction, Loss, discrete_laplace_loss
+from formalsynth.audit.losses import Loss, loss_of_counts
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Bounds, Sensitive
 from formalsynth.core.centring import Reference, centred
@@ -88,11 +88,11 @@ class Replay:
         self._priors = priors
         self._sources: dict[Reference | None, Exact[Any]] = {}
         self._source(None)
-        self._address, self._draws = address, draws
+        self._address, self.draws = address, draws
         self._parents = {parent for synthesizer in synthesizers for parent in synthesizer.parents}
         self._published: dict[str, Array] = {}
 
-    def run(
+    def outcomes_on(
         self,
         index: Index,
         stream: int = 0,
@@ -168,7 +168,7 @@ class Replay:
         return tuple(synthesizer for synthesizer in chain if not MECHANISMS[synthesizer.mechanism].releases)
 
     def known(self, base: Mapping[str, Outcome], n: int) -> dict[str, Array]:
-        """Compute the argument ``known`` of :meth:`run`: shares (N,) for D, and for the other records under the fits on D.
+        """Compute ``known`` for :meth:`outcomes_on`: shares (N,) for D, and for the other records under the fits on D.
 
         Args:
             base: outcomes on D, the first n records of the universe.
@@ -192,7 +192,7 @@ class Replay:
             if self._sampled is None:
                 source = exact_posteriors(centred(self.family, reference), self.universe, self._priors)
             else:
-                source = self._sampled if reference is None else self._sampled.around(reference)
+                source = self._sampled if reference is None else self._sampled.relative_to(reference)
             self._sources[reference] = source
         return self._sources[reference]
 
@@ -227,7 +227,7 @@ class Replay:
         ours, theirs = ([outcome.posterior for outcome in side] for side in (base, other))
         loss = self._common([*base, *other]).losses(ours, theirs, seed=self._address.replicate)
         mine, its = base[0].counts, other[0].counts
-        return loss if mine is None or its is None else loss.after(first_stage(mine, its))
+        return loss if mine is None or its is None else loss.after(loss_of_counts(mine, its))
 
     def divergence(self, base: Outcome, other: Outcome) -> float:
         """Larger of the mean losses in the two directions, for a first look at many neighbours.
@@ -244,23 +244,6 @@ class Replay:
         if len(references) > 1:
             raise ValueError("the loss between posteriors that are clipped around different references is unknown")
         return self._source(references.pop())
-
-    @property
-    def draws(self) -> int:
-        """Number S of draws."""
-        return self._draws
-
-
-def first_stage(ours: DiscreteLaplaceCounts, theirs: DiscreteLaplaceCounts) -> Direction:
-    """Loss of the noisy counts of a first stage between neighbours.
-
-    Raises:
-        ValueError: a count differs by more than 1.
-    """
-    differs = np.abs(ours.counts - theirs.counts)
-    if differs.max(initial=0) > 1:
-        raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known only for 1")
-    return discrete_laplace_loss(1 / ours.scale, int(differs.sum()))
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class SampledPosteriors:
         """Pseudo posterior for ranking; it is sampled only if the draws of a near posterior do not cover it."""
         return SampledPosterior(weights, threshold, near)
 
-    def around(self, reference: Reference) -> SampledPosteriors:
+    def relative_to(self, reference: Reference) -> SampledPosteriors:
         """Pseudo posteriors of differences from the log-likelihood at a reference."""
         return SampledPosteriors(Centred(self._family, reference), self._universe, self._priors, self._sampler, self._seed)
 

@@ -120,7 +120,7 @@ class _Trial:
         inputs = {name: column.copy() for name, column in records.inputs.items()}
         copies = Records(records.x.copy(), records.design.copy(), inputs)
         parents = [
-            Parent({name: values.copy() for name, values in draws.items()}, risk.copy(), weights.copy(), shared={})
+            Parent({name: values.copy() for name, values in draws.items()}, risk.copy(), weights.copy())
             for _ in range(self.mechanism.parents)
         ]
         context = Context(self.family, copies, given.get("address", self.address), parents)

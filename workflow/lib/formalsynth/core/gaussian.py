@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import overload
+from typing import Any
 
 import numpy as np
 import scipy  # imports its submodules on first use
@@ -17,11 +17,7 @@ from scipy import special
 from formalsynth.core.arrays import Array
 
 
-@overload
-def gaussian_delta(sigma: float, sensitivity: float, epsilon: float) -> float: ...
-@overload
-def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: float | Array) -> float | Array: ...
-def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: float | Array) -> float | Array:
+def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: float | Array) -> Any:
     """Smallest delta at which Gaussian noise gives (epsilon, delta)-DP: exact, for every epsilon >= 0.
 
     Args:
@@ -35,8 +31,7 @@ def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: fl
     ratio = np.asarray(sensitivity) / sigma
     with np.errstate(over="ignore"):  # negligible sensitivity: delta 0
         upper, lower = ratio / 2 - epsilon / ratio, -ratio / 2 - epsilon / ratio
-    delta: float | Array = np.maximum(special.ndtr(upper) - np.exp(epsilon + special.log_ndtr(lower)), 0.0)[()]
-    return delta
+    return np.maximum(special.ndtr(upper) - np.exp(epsilon + special.log_ndtr(lower)), 0.0)[()]
 
 
 def gaussian_epsilon(sigma: float, sensitivity: float, delta: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args, get_type_hints
 
@@ -57,10 +57,6 @@ class Parent:
     """(n,) its Lipschitz bounds."""
     weights: Array
     """(n,) its sensitive weights."""
-    children: Sequence[tuple[str, Mapping[str, float]]] = ()
-    """Mechanisms and parameters of all its children; one child may compute values for all of them."""
-    shared: dict[Hashable, Array] = field(default_factory=dict)
-    """Values computed for all children; the keys are everything they depend on, apart from this replicate and these draws."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", {name: read_only(values) for name, values in self.draws.items()})
@@ -200,6 +196,10 @@ class Mechanism:
     def _defaults(self) -> Mapping[str, float]:
         return defaults(self.parameters)
 
+    def settings(self, parameters: Mapping[str, float]) -> dict[str, float]:
+        """Return the parameters, with the defaults of those that are not given."""
+        return {**self._defaults, **parameters}
+
     def claim(self, parameters: Mapping[str, float], neighbours: Neighbours | None = None) -> float | None:
         """Return the epsilon guaranteed for every data set, with delta 0 and exact draws; None if there is no such guarantee.
 
@@ -211,12 +211,11 @@ class Mechanism:
         factors = [self._factor(parameters, relation) for relation in relations]
         if not factors or None in factors:
             return None
-        given = {**self._defaults, **parameters}
-        return max(factor for factor in factors if factor is not None) * float(given["epsilon"])
+        return max(factor for factor in factors if factor is not None) * float(self.settings(parameters)["epsilon"])
 
     def _factor(self, parameters: Mapping[str, float], neighbours: Neighbours) -> float | None:
         factor = self.strict.get(neighbours)
-        return factor({**self._defaults, **parameters}) if callable(factor) else factor
+        return factor(self.settings(parameters)) if callable(factor) else factor
 
     def apply(self, context: Context, parameters: Mapping[str, float]) -> Made:
         """Call the function with its own context, limited to the random streams of these settings, and check the result.
@@ -295,8 +294,7 @@ class Mechanism:
         A switch that is off by default adds no word while it is off, so a new switch changes no stream.
         """
         off = {name: 0 for name, default in self._defaults.items() if default == 0}
-        settings = {**self._defaults, **parameters}
-        return self.words({name: value for name, value in settings.items() if off.get(name) != value})
+        return self.words({name: value for name, value in self.settings(parameters).items() if off.get(name) != value})
 
 
 def _wrong_weights(what: str, values: Array, n: int) -> str:
@@ -340,19 +338,9 @@ def mechanism(
     def register(function: Callable[..., Made]) -> Callable[..., Made]:
         name = function.__name__
         number = number_of(name) if id is None else id
+        model = parameters_of(function)
         entry = Mechanism(
-            name,
-            number,
-            guarantee,
-            parents,
-            function,
-            parameters_of(function),
-            censors,
-            truncates,
-            program,
-            strict or {},
-            selects,
-            staged,
+            name, number, guarantee, parents, function, model, censors, truncates, program, strict or {}, selects, staged
         )
         _check_guarantee(entry)
         if entry.fits_public != (get_type_hints(function).get("return") is PrivateFit):

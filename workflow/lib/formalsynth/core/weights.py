@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -51,28 +51,28 @@ def scaled_weights(risk: Array, scale: float) -> Array:
     return weights
 
 
-def outside_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[Array | float, Array | float]]) -> list[Array]:
-    """Share of predictive values outside the sensitive range ``[a x_i, b x_i]``, ``lambda_i``, for each range.
+def outside_share(x: Array, predictive: Iterable[Array], a: Array | float, b: Array | float) -> Array:
+    """Share of predictive values outside the sensitive range ``[a x_i, b x_i]``, ``lambda_i``.
 
     Args:
         x: (n,) confidential values.
         predictive: blocks (s, n) of the S predictive values at each record's predictors.
-        ranges: lower and upper end of each range, as factors of the record.
+        a: lower end of each range, as a factor of the record.
+        b: upper end.
 
     Returns:
-        (n,) shares for each range.
+        (n,) shares.
 
     Source: range paper, Equation 2.
     """
-    ends = [sensitive_range(x, a, b) for a, b in ranges]
-    inside, n_draws = [np.zeros(len(x)) for _ in ends], 0
+    lower, upper = sensitive_range(x, a, b)
+    inside, n_draws = np.zeros(len(x)), 0
     for block in predictive:
-        for total, (lower, upper) in zip(inside, ends, strict=True):
-            within = block >= lower
-            within &= block <= upper
-            total += within.sum(axis=0, dtype=np.min_scalar_type(len(block)))
+        within = block >= lower
+        within &= block <= upper
+        inside += within.sum(axis=0, dtype=np.min_scalar_type(len(block)))
         n_draws += len(block)
-    return [1 - total / n_draws for total in inside]
+    return np.asarray(1 - inside / n_draws)
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:

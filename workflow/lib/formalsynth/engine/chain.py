@@ -6,13 +6,13 @@ differ only in their data sets and in the source of their pseudo posteriors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws
+from formalsynth.core.arrays import Draws
 from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import StanData
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made, Parent
@@ -111,29 +111,14 @@ class WeightedPosterior(Generic[P]):
     draws: Draws | None = None
     """S draws, if bounds were requested."""
     bounds: Bounds | None = None
-    shared: dict[Hashable, Array] = field(default_factory=dict)
-    """Arrays computed once and shared by all children."""
 
-    def parent(self, children: Children) -> Parent:
+    def parent(self) -> Parent:
         """Return the input of the children; requires draws and bounds."""
         assert self.draws is not None and self.bounds is not None
-        return Parent(self.draws, self.bounds.by_record, self.form.sensitive.weights, children, self.shared)
+        return Parent(self.draws, self.bounds.by_record, self.form.sensitive.weights)
 
 
 Result = WeightedPosterior[P] | DirectRelease | PublicPosterior[P]
-Children = Sequence[tuple[str, Mapping[str, float]]]
-"""Mechanisms and parameters of synthesizers that build on the same fit."""
-
-
-def children_of(fit: str, chain: Sequence[Synthesizer]) -> Children:
-    """Return the children of all synthesizers that use one fit.
-
-    Args:
-        fit: id of the owner of the fit.
-        chain: the synthesizers that run on the data set.
-    """
-    members = {synthesizer.id for synthesizer in chain if synthesizer.fit == fit}
-    return [(synthesizer.mechanism, synthesizer.parameters) for synthesizer in chain if members & set(synthesizer.parents)]
 
 
 def context_of(synthesizer: Synthesizer, data: Context, parents: Mapping[str, Parent], cache: FitCache) -> Context:
@@ -274,7 +259,7 @@ def run_chain(
             shared = owner if isinstance(owner, WeightedPosterior) else None
             results[id] = result = Step(synthesizer, context, posteriors, shared).run(id in wanted or id in bounds)
             if isinstance(result, WeightedPosterior) and id in wanted:
-                parents[id] = result.parent(children_of(synthesizer.fit, chain))
+                parents[id] = result.parent()
         except FAILURES as error:
             if failed is None:
                 raise

@@ -32,28 +32,16 @@ def perturbed_histogram(
     return DirectRelease({"probability": shares(noisy)}, BinPredictor(low, high), epsilon, counts)
 
 
-def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, generator: np.random.Generator) -> Array:
-    """Compute bin probabilities under epsilon-DP (replace-one).
+def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:
+    """Count the values in each bin, for adding Laplace noise (censor paper, Section 2.3).
 
     Args:
         x: (n,) values; those outside the declared bounds are counted in the nearest bin.
         low: declared lower bound.
         high: declared upper bound.
         bins: number of bins of equal width.
-        epsilon: privacy budget.
-        generator: source of the Laplace noise.
-
-    Returns:
-        (bins,) probabilities; see :func:`shares`.
-
-    Source: censor paper, Section 2.3.
+        epsilon: privacy budget for replacing a record.
     """
-    probabilities: Array = shares(laplace_counts(x, low, high, bins, epsilon).noisy(generator, 1))[0]
-    return probabilities
-
-
-def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:
-    """Count the values in each bin, for adding Laplace noise; arguments as in :func:`perturb`."""
     counts = np.histogram(np.clip(x, low, high), bins=bins, range=(low, high))[0]
     return LaplaceCounts(counts.astype(float), SENSITIVITY["replace"] / epsilon)
 

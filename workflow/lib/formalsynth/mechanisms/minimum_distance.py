@@ -16,7 +16,6 @@ from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import Count, CountOfTwo, Finite, NonNegative, PositiveNumber
 from formalsynth.core.family import FAMILIES, Family
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, mechanism
-from formalsynth.core.parameters import Parameters
 from formalsynth.core.private import Bins
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.tables import POISSON, tabled
@@ -139,7 +138,6 @@ def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records,
     Raises:
         ValueError: the family or the box is rejected.
     """
-    model: type[Parameters] = MECHANISMS["minimum_distance"].parameters
-    given = dict(model(**parameters).model_dump())
+    given = MECHANISMS["minimum_distance"].settings(parameters)
     ours, theirs = (selection(FAMILIES[family], data, given) for data in (records, neighbour))
     return log_ratio(ours, theirs)

@@ -12,8 +12,7 @@ import numpy as np
 from formalsynth.core.arrays import Records
 from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber, ZeroOrOne
 from formalsynth.core.family import Family
-from formalsynth.core.mechanism import Context, mechanism
-from formalsynth.core.parameters import Parameters
+from formalsynth.core.mechanism import MECHANISMS, Context, mechanism
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables, declared_bins
 from formalsynth.core.tables import Tabled, check, check_rows, has_distribution, tabled
 from formalsynth.inference.made_up_rows import RowsModel
@@ -80,15 +79,7 @@ def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records,
         neighbour: the other one.
         log: True if the bins of the outcome are on the logarithmic scale.
     """
-    given = _parameters(parameters)
+    given = MECHANISMS["noisy_tables"].settings(parameters)
     outcome, predictors = declared_bins(given, log, records.design.shape[1] - 1)
     ours, theirs = (Tables.of(data, outcome, predictors) for data in (records, neighbour))
     return float(np.abs(ours.flat - theirs.flat).sum() * given["epsilon"] / len(ours))
-
-
-def _parameters(given: Mapping[str, float]) -> dict[str, float]:
-    """Return the parameters with their defaults."""
-    from formalsynth.core.mechanism import MECHANISMS
-
-    model: type[Parameters] = MECHANISMS["noisy_tables"].parameters
-    return dict(model(**given).model_dump())

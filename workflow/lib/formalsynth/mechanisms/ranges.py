@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -14,7 +12,7 @@ from formalsynth.core.arrays import Array, blocks, count, parts, take
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import AsGiven, Finite, NonNegative, Proportion
 from formalsynth.core.mechanism import Context, Form, mechanism
-from formalsynth.core.weights import lipschitz_weights, outside_shares
+from formalsynth.core.weights import lipschitz_weights, outside_share
 
 AVERAGED = "range-averaged | R"
 TRUNCATED = "range-truncated | R"
@@ -44,7 +42,9 @@ def range_averaged(
     default, all positive values.
     """
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)
-    lambda_ = _outside_share(context, _Ranges(a, b, top, wide_a, wide_b))
+    x = context.records.x
+    in_top = x > np.quantile(x, 1 - top)
+    lambda_ = _outside_share(context, np.where(in_top, wide_a, a), np.where(in_top, wide_b, b))
     return Form(lambda_ + (1 - lambda_) * alpha, Sensitive((1 - lambda_) * alpha))
 
 
@@ -66,49 +66,25 @@ def range_truncated_printed(context: Context, *, a: LowerEnd, b: UpperEnd, c: No
     return Form(alpha, Sensitive(alpha, (a, b), np.ones_like(alpha)))
 
 
-@dataclass(frozen=True)
-class _Ranges:
-    """Ranges of :func:`range_averaged`."""
-
-    a: float
-    b: float
-    top: float = 0.0
-    wide_a: float = 0.0
-    wide_b: float = math.inf
-
-    @classmethod
-    def of(cls, parameters: Mapping[str, float]) -> _Ranges | None:
-        """Read the ranges from parameters; None if these are incomplete."""
-        given = {name: parameters[name] for name in cls.__dataclass_fields__ if name in parameters}
-        return cls(**given) if {"a", "b"} <= given.keys() else None
-
-    def ends(self, x: Array) -> tuple[Array, Array]:
-        """Return lower and upper ends (n,) as multiples of the records' values."""
-        in_top = x > np.quantile(x, 1 - self.top)
-        return np.where(in_top, self.wide_a, self.a), np.where(in_top, self.wide_b, self.b)
-
-
-def _outside_share(context: Context, ranges: _Ranges) -> Array:
+def _outside_share(context: Context, low: Array, high: Array) -> Array:
     """Estimate ``lambda`` from a predictive value for each draw of the parent, the unweighted synthesizer.
 
-    All ranges of a replicate use the same predictive values, so differences between them are not noise. The values are drawn
-    once, for all ranges of the parent's children. If :data:`MOST_PREDICTIVE` would be exceeded, only every second draw is used,
-    or every third, and so on.
+    All ranges of a replicate use the same predictive values, so differences between them are not noise. If
+    :data:`MOST_PREDICTIVE` would be exceeded, only every second draw is used, or every third, and so on.
+
+    Args:
+        context: input of the mechanism.
+        low: (n,) lower ends, as multiples of the records' values.
+        high: (n,) upper ends.
     """
-    parent, x = context.parents[0], context.records.x
-    if context.cache.outside_share is None and ranges not in parent.shared:
+    if context.cache.outside_share is None:
+        x, draws = context.records.x, context.parents[0].draws
         generator = context.address.generator("predict")
-        step = -(-count(parent.draws) * len(x) // MOST_PREDICTIVE)
-        draws = take(parent.draws, slice(None, None, step))
-        others = [_Ranges.of(parameters) for name, parameters in parent.children if name == range_averaged.__name__]
-        every = list(dict.fromkeys([ranges, *filter(None, others)]))
-        ends, shares = [chosen.ends(x) for chosen in every], np.empty((len(every), len(x)))
+        draws = take(draws, slice(None, None, -(-count(draws) * len(x) // MOST_PREDICTIVE)))
+        context.cache.outside_share = np.empty(len(x))
         for part in parts(len(x)):
             records = context.records.take(part)
             taken = (take(draws, block) for block in blocks(count(draws), len(records)))
             predictive = (context.family.predict(generator, records, some) for some in taken)
-            shares[:, part] = outside_shares(records.x, predictive, [(low[part], high[part]) for low, high in ends])
-        parent.shared.update(zip(every, shares, strict=True))
-    if context.cache.outside_share is None:
-        context.cache.outside_share = parent.shared[ranges]
+            context.cache.outside_share[part] = outside_share(records.x, predictive, low[part], high[part])
     return context.cache.outside_share

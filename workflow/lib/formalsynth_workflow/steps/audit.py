@@ -74,11 +74,11 @@ def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
     chosen = (design[:, varies] == middle).all(axis=1)
     for name, values in job.inputs.items():
         chosen &= replay.universe.inputs[name] == values[len(values) // 2]
-    base = replay.run(np.arange(n), only=job.audited, failed={})
+    base = replay.outcomes_on(np.arange(n), only=job.audited, failed={})
     for neighbour in added(n, len(replay.universe)):
         if not chosen[neighbour.added]:
             continue
-        there = replay.run(neighbour.index, only=list(base), failed={})
+        there = replay.outcomes_on(neighbour.index, only=list(base), failed={})
         for id in (id for id in job.audited if id in there and id in base):
             weights = base[id].weights.copy()
             weights[neighbour.added] = there[id].weights[neighbour.added]
