@@ -179,11 +179,11 @@ def _family(name: str, text: str) -> OwnProgram:
 def _declared(text: str, block: str) -> dict[str, str]:
     """Variables that a block declares at its top level, each with its type."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", " ", text, flags=re.S)
-    start = re.search(rf"(?<!transformed )(?<!\w)\b{block.replace(' ', chr(92) + 's+')}\s*\{{", text)
-    if start is None:
-        return {}
+    while (flatter := re.sub(r"\{([^{}]*)\{[^{}]*\}", r"{\1;", text)) != text:  # an inner block ends its statement
+        text = flatter
+    body = re.search(rf"(?<!transformed )(?<!\w)\b{block.replace(' ', chr(92) + 's+')}\s*\{{([^{{}}]*)", text)
     declared: dict[str, str] = {}
-    for statement in _statements(text[start.end() :]):
+    for statement in body[1].split(";")[:-1] if body else []:
         match = re.match(
             r"\s*((?:array\s*\[[^\]]*\]\s*)?(?:int|real|vector|row_vector|matrix|simplex|ordered|positive_ordered|unit_vector|"
             r"cov_matrix|corr_matrix|cholesky_factor_cov|cholesky_factor_corr)\b\s*(?:<[^;]*?>)?\s*(?:\[[^\]]*\])?)\s*(\w+)",
@@ -192,20 +192,3 @@ def _declared(text: str, block: str) -> dict[str, str]:
         if match:
             declared[match[2]] = match[1]
     return declared
-
-
-def _statements(text: str) -> list[str]:
-    """Statements at the top level of a block, after its opening brace; inner blocks are dropped."""
-    statements, depth, current = [], 1, ""
-    for character in text:
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        if depth == 0:
-            break
-        if character == ";" and depth == 1:
-            statements.append(current)
-            current = ""
-        elif character == "}":
-            current = ""
-        elif depth == 1:
-            current += character
-    return statements
