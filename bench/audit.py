@@ -95,7 +95,8 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object
     truth = exact.losses([base], [other], k).epsilon(delta)
     drawn = [exact.draws(side, generator.random((draws, exact.dimension))) for side in (base, other)]
     factors = [family.factors(universe, of_side) for of_side in drawn]
-    estimate = bridge(*(ratio_of_targets(*both, weights, moved, (threshold, threshold)) for both in factors))
+    ratio, other_ratio = (ratio_of_targets(*both, weights, moved, (threshold, threshold)) for both in factors)
+    estimate = bridge(ratio, other_ratio)
     return {
         "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth,
         "bridged": estimate.losses.epsilon(delta),
