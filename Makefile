@@ -85,8 +85,8 @@ check-study: setup ## check that everything that a study of your own registers k
 	@$(RUN) python -m formalsynth_workflow.plan.contracts '$(STUDY)'
 
 bench: setup ## compare our fits with others', and measure the workflow's own cost (about half an hour; PYMC=<python with pymc and nutpie>)
-	@export $(RUN) OMP_NUM_THREADS=1; set -e; python bench/fits.py $(if $(PYMC),--pymc '$(PYMC)') --write; \
-	python bench/many.py --write; python bench/large.py --write; python bench/spread.py; python bench/outside.py
+	@export $(RUN) OMP_NUM_THREADS=1; set -e; python bench/fits.py $(if $(PYMC),--pymc '$(PYMC)'); \
+	python bench/many.py; python bench/large.py; python bench/outside.py
 
 same: setup ## check that the tables are the same as those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
 	@[ '$(BEFORE)' ] || $(call stop,Say what to compare with: make same BEFORE=<folder of another run>.)

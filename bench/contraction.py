@@ -6,7 +6,7 @@
 import math
 
 import numpy as np
-from page import table, write_table
+from page import show
 from risk_data import DATA, DataSet
 
 from formalsynth.audit.limit_law import law
@@ -53,8 +53,7 @@ def main() -> None:
             limit, columns = law(population, n), simulated(population, n, number).values()
             cells = [f"{np.median(bounds):.2f}, {'{:.3f} ± {:.3f}'.format(*sd_with_error(bounds))}" for bounds in columns]
             rows.append([population.name, f"{n:,}", f"{limit.a:.2f}", f"{limit.median:.2f}, {limit.sd:.3f}", *cells])
-    print(table(HEAD, rows))
-    write_table("contraction", HEAD, rows)
+    show("contraction", HEAD, rows)
 
 
 if __name__ == "__main__":

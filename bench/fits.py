@@ -1,9 +1,9 @@
-"""Our fits compared with others, on one data set and in one run: python bench/fits.py [repetitions] [--pymc PYTHON] [--write].
+"""Our fits compared with others, on one data set and in one run: python bench/fits.py [repetitions] [--pymc PYTHON].
 
 All of them sample 400 + 1000 iterations in one chain and end with the by-record Lipschitz bounds: our programs, straightforward
 programs as a paper or brms writes them, exact draws as in the audit, and PyMC with nutpie if PYTHON can import them. Processor
 time is measured, including that of the sampler, so other work on the machine matters little. Set OMP_NUM_THREADS=1, as in the
-jobs of the workflow. --write writes the table to bench/tables.
+jobs of the workflow.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import Any
 
 import cmdstanpy
 import numpy as np
-from page import write_table
+from page import show
 
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.core.arrays import Records
@@ -81,67 +81,53 @@ def comparisons() -> list[Comparison]:
 
 
 def main() -> None:
-    """Print every comparison as median, minimum and maximum processor seconds."""
+    """Write median, minimum and maximum processor seconds of all fits."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repetitions", nargs="?", type=int, default=5)
     parser.add_argument("--pymc", metavar="PYTHON", help="interpreter with pymc and nutpie")
-    parser.add_argument("--write", action="store_true", help="write the table to bench/tables")
     options = parser.parse_args()
-    cmdstan = Path(json.loads((ROOT / ".cmdstan" / "cmdstan.json").read_text())["path"])
-    table: list[list[str]] = []
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         for comparison in comparisons():
-            table += compare(comparison, Path(folder), cmdstan, options.repetitions, options.pymc)
-    if options.write:
-        write_table("fits", ["model", "fit", "seconds (least to most)", "times ours"], table)
+            seconds = compare(comparison, Path(folder), options.repetitions, options.pymc)
+            base = statistics.median(next(iter(seconds.values())))
+            for name, values in seconds.items():
+                median, range_ = statistics.median(values), f"({min(values):.3f} to {max(values):.3f})"
+                rows.append([comparison.title, name, f"{median:.3f} {range_}", f"{median / base:.2g}"])
+    show("fits", ["model", "fit", "seconds (least to most)", "times ours"], rows)
 
 
-def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int, pymc: str | None) -> list[list[str]]:
-    """Compare every form of our program with the others, taking turns; return rows of the table."""
-    program = FAMILIES[comparison.family].program
-    forms = {}
-    for native in (True, False):
-        if "plain" in forms:
-            break
-        executable = folder / f"{program}_{native}"
-        forms[compile_program(ROOT / "stan" / f"{program}.stan", executable, cmdstan, native=native)] = executable
+def compare(comparison: Comparison, folder: Path, repetitions: int, pymc: str | None) -> dict[str, list[float]]:
+    """Measure every form of our program and the others, taking turns; return their seconds."""
+    program, family = FAMILIES[comparison.family].program, FAMILIES[comparison.family]
+    cmdstan = Path(json.loads((ROOT / ".cmdstan" / "cmdstan.json").read_text())["path"])
     copy = folder / f"{comparison.plain}.stan"
     copy.write_text((ROOT / "bench" / copy.name).read_text())
     model = cmdstanpy.CmdStanModel(stan_file=copy)
-    family = FAMILIES[comparison.family]
     left, right = family.factors(comparison.records, {name: np.array(value) for name, value in comparison.near.items()})
     weights = lipschitz_weights(np.abs(left @ right.T)[0])
-    runs: dict[str, Callable[[int], float]] = {
-        f"ours, {form} form": functools.partial(ours, comparison, executable, weights) for form, executable in forms.items()
-    }
+    runs: dict[str, Callable[[int], Any]] = {}
+    for native in (True, False):
+        executable = folder / f"{program}_{native}"
+        form = compile_program(ROOT / "stan" / f"{program}.stan", executable, cmdstan, native=native)
+        runs.setdefault(f"ours, {form} form", functools.partial(ours, comparison, executable, weights))
     runs["straightforward Stan"] = functools.partial(straightforward, comparison, model, weights)
     runs["exact draws"] = functools.partial(exact, comparison, weights)
     seconds: dict[str, list[float]] = {name: [] for name in runs}
-    bounds: dict[str, float] = {}
     for seed in range(1, repetitions + 1):
         for name, run in runs.items():
-            bounds[name] = timed(functools.partial(run, seed), seconds[name])
-    compiling = None
+            start = processor_seconds()
+            with ended_after():  # the time of a process is counted only after its end
+                run(seed)
+            seconds[name].append(processor_seconds() - start)
     if pymc:
-        given = folder / "data.npz"
-        np.savez(
-            given, x=comparison.records.x, design=comparison.records.design, weight=weights, threshold=comparison.threshold or 0
-        )
+        given, threshold = folder / "data.npz", comparison.threshold or 0
+        np.savez(given, x=comparison.records.x, design=comparison.records.design, weight=weights, threshold=threshold)
         name = comparison.plain.removeprefix("straightforward_")
         command = [pymc, str(ROOT / "bench" / "pymc_fits.py"), str(given), name, str(repetitions)]
         answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
-        compiling, seconds["PyMC with nutpie"] = answer["compiling"], answer["fits"]
-    print(f"{comparison.title}: sampling and by-record bounds")
-    base, rows = statistics.median(next(iter(seconds.values()))), []
-    for name, values in seconds.items():
-        ratio = statistics.median(values) / base
-        if name.startswith("PyMC"):
-            name += f", after {compiling:.0f} s of compiling for each data set"
-        bound = f", largest bound {bounds[name]:.3f}" if name in bounds else ""
-        print(f"  {line(values)}  {ratio:6.1f} x  {name}{bound}")
-        range_ = f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
-        rows.append([comparison.title, name, range_, f"{ratio:.2g}"])
-    return rows
+        seconds[f"PyMC with nutpie, after {answer['compiling']:.0f} s of compiling for each data set"] = answer["fits"]
+    return seconds
 
 
 def exact(comparison: Comparison, weights: np.ndarray, seed: int) -> float:
@@ -171,24 +157,10 @@ def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weigh
         return float(np.abs(fit.stan_variable("log_lik")).max())
 
 
-def timed(run: Callable[[], Any], seconds: list[float]) -> Any:
-    """Return the result of a call and append its processor seconds, with those of the programs that it starts."""
-    start = processor_seconds()
-    with ended_after():  # the time of a process is counted only after its end
-        result = run()
-    seconds.append(processor_seconds() - start)
-    return result
-
-
 def processor_seconds() -> float:
     """Processor seconds of this process and of the programs that it has waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
-
-
-def line(values: list[float]) -> str:
-    """Median, minimum and maximum."""
-    return f"{statistics.median(values):8.3f} s ({min(values):.3f} to {max(values):.3f})"
 
 
 if __name__ == "__main__":

@@ -1,13 +1,10 @@
 """One replicate with many records for each family: python bench/large.py [records]. The default is a million records.
 
-``python bench/large.py FAMILY RECORDS averaged|plain|audit`` runs one family.
-
 Each run has three synthesizers, through Snakemake on one core: fits, bounds of all records, one synthetic data set and its
 utility. It prints processor seconds and the largest memory of a process. Afterwards it audits a data set with a tenth of the
 records.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -17,7 +14,7 @@ from typing import Any
 
 import yaml
 from copied import ROOT, copied
-from page import table, write_table
+from page import show
 
 SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "Unweighted": {"mechanism": "unweighted"},
@@ -70,41 +67,23 @@ def run(copy: Path, name: str, contents: dict[str, Any]) -> tuple[float, float]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def one(family: str, n: int, kind: str) -> None:
-    """Print processor seconds and megabytes of one study."""
-    chosen = list(SYNTHESIZERS) if kind == "averaged" else ["Unweighted", "Weighted"]
-    more = {"audit": AUDIT} if kind == "audit" else {}
+def measured(family: str, n: int, *chosen: str, **more: object) -> tuple[float, float]:
+    """Measure processor seconds and megabytes of a study in a new copy."""
     with tempfile.TemporaryDirectory() as folder:
-        print(*run(copied(folder), family, study(family, n, chosen, **more)))
+        return run(copied(folder), family, study(family, n, ["Unweighted", "Weighted", *chosen], **more))
 
 
-def measured(family: str, n: int, kind: str) -> list[float]:
-    """Measure processor seconds and megabytes of a study in a separate process, so its memory is measured separately."""
-    command = [sys.executable, __file__, family, str(n), kind]
-    return [float(number) for number in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()]
-
-
-def main() -> None:
-    """Print a table of all families and of an audit; with --write, write it to bench/tables."""
-    if len(sys.argv) == 4:
-        one(sys.argv[1], int(sys.argv[2]), sys.argv[3])
-        return
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("records", nargs="?", type=int, default=1_000_000)
-    parser.add_argument("--write", action="store_true", help="write the table to bench/tables")
-    options = parser.parse_args()
+def main(records: int = 1_000_000) -> None:
+    """Write a table of all families and of an audit."""
     rows = []
     for family in POPULATIONS:
-        plain, averaged = (measured(family, options.records, kind) for kind in ("plain", "averaged"))
+        plain, averaged = measured(family, records), measured(family, records, "averaged")
         rows.append([f"`{family}`", f"{plain[0]:.0f}", f"{averaged[0]:.0f}", f"{max(plain[1], averaged[1]):,.0f}"])
-    audited = options.records // 10
-    seconds, megabytes = measured(AUDITED, audited, "audit")
-    head = [f"{options.records:,} records", "processor seconds, without range-averaging", "with it", "MB of the largest process"]
-    rows.append([f"audit of {audited:,} records, `{AUDITED}`", f"{seconds:.0f}", "", f"{megabytes:,.0f}"])
-    print(table(head, rows))
-    if options.write:
-        write_table("large", head, rows)
+    seconds, megabytes = measured(AUDITED, records // 10, audit=AUDIT)
+    rows.append([f"audit of {records // 10:,} records, `{AUDITED}`", f"{seconds:.0f}", "", f"{megabytes:,.0f}"])
+    head = [f"{records:,} records", "processor seconds, without range-averaging", "with it", "MB of the largest process"]
+    show("large", head, rows)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

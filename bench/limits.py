@@ -5,11 +5,12 @@ and the smallest n at which the ratio is at most 1.25 and at most 2. No data are
 bench/tables/limits.csv.
 """
 
+import bisect
 import itertools
 import math
 
 import numpy as np
-from page import table, write_table
+from page import show
 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.private import Bins
@@ -20,6 +21,8 @@ from formalsynth.inference.tables_model import TablesModel
 
 FAMILIES.find()
 SIZE, FACTORS, EPSILONS = 2000, (1.25, 2.0), (0.2, 0.5, 1.0)
+SIZES = np.geomspace(50, 1e7, 128)
+"""Numbers of records to try."""
 CASES = {
     "mean of Beta(0.5, 3), 10 bins": ("beta", (Bins(0, 1, 10),), Guess((math.log(1 / 6),), 3.5)),
     "mean of a negative binomial, 12 bins": ("negative_binomial", (Bins(0, 240, 12),), Guess((math.log(100),), 0.2)),
@@ -40,31 +43,20 @@ def factor(name: str, n: float, epsilon: float) -> float:
     return error_factor(TablesModel(declared), FAMILIES[family].priors, bins, guess, round(n), epsilon)
 
 
-def smallest(name: str, epsilon: float, most: float) -> int | None:
-    """Smallest n at which the factor is at most ``most``, to within a tenth; None if it is larger even at 10 million records."""
-    sizes = np.geomspace(50, 1e7, 128)
-    first, last = 0, len(sizes) - 1
-    if factor(name, sizes[last], epsilon) > most:
-        return None
-    while first < last:
-        middle = (first + last) // 2
-        first, last = (first, middle) if factor(name, sizes[middle], epsilon) <= most else (middle + 1, last)
-    return round(sizes[last])
+def smallest(name: str, epsilon: float, most: float) -> str:
+    """Format the smallest n at which the factor is at most ``most``, to within a tenth."""
+    place = bisect.bisect_left(SIZES, True, key=lambda n: factor(name, n, epsilon) <= most)
+    return f"{float(f'{SIZES[place]:.2g}'):,.0f}" if place < len(SIZES) else "not reached"
 
 
 def main() -> None:
     """Print and write the table."""
     head = ["what is estimated", "ε", f"factor at n = {SIZE}", *(f"n for a factor of {most:g}" for most in FACTORS)]
     rows = [
-        [name, f"{epsilon:g}", f"{factor(name, SIZE, epsilon):.2f}", *(_size(smallest(name, epsilon, most)) for most in FACTORS)]
+        [name, f"{epsilon:g}", f"{factor(name, SIZE, epsilon):.2f}", *(smallest(name, epsilon, most) for most in FACTORS)]
         for name, epsilon in itertools.product(CASES, EPSILONS)
     ]
-    print(table(head, rows))
-    write_table("limits", head, rows)
-
-
-def _size(n: int | None) -> str:
-    return f"{float(f'{n:.2g}'):,.0f}" if n else "not reached"
+    show("limits", head, rows)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 Every simulated scenario of the papers has that many replicates (default 10,000), in batches of the planned size and of 1000.
 """
 
-import argparse
 import re
 import resource
 import subprocess
@@ -13,22 +12,17 @@ from pathlib import Path
 
 import yaml
 from copied import copied
-from page import table, write_table
+from page import show
 
 
-def main() -> None:
-    """Print jobs, processor seconds and memory of each dry run; with --write, write them to bench/tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("replicates", nargs="?", type=int, default=10_000)
-    parser.add_argument("--write", action="store_true", help="write the table to bench/tables")
-    options = parser.parse_args()
-    replicates, rows = options.replicates, []
+def main(replicates: int = 10_000) -> None:
+    """Write jobs, processor seconds and memory of each dry run."""
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(folder)
         multiply(copy / "config" / "papers", replicates)
-        for size in ("1000", "as planned"):
+        for size, config in (("1000", ["--config", "batch_size=1000"]), ("as planned", [])):
             command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", "--cores", "2"]
-            config = ["--config", f"batch_size={size}"] if size.isdigit() else []
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             run = subprocess.run([*command, *config], cwd=copy, capture_output=True, text=True)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -37,10 +31,7 @@ def main() -> None:
             if not jobs:
                 sys.exit(run.stdout[-2000:] + run.stderr[-2000:])
             rows.append([f"{replicates:,}", size, f"{int(jobs[1]):,}", f"{seconds:.0f}", f"{after.ru_maxrss / 1024:.0f}"])
-    head = ["replicates of each scenario", "replicates in a batch", "jobs", "processor seconds", "MB"]
-    print(table(head, rows))
-    if options.write:
-        write_table("many", head, rows)
+    show("many", ["replicates of each scenario", "replicates in a batch", "jobs", "processor seconds", "MB"], rows)
 
 
 def multiply(papers: Path, replicates: int) -> None:
@@ -54,4 +45,4 @@ def multiply(papers: Path, replicates: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

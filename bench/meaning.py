@@ -2,7 +2,7 @@
 
 import math
 
-from page import table, write_table
+from page import show
 
 EPSILONS = 0.1, 0.5, 1, 2, 4, 8
 HEAD = ("ε", "the release is at most this many times more likely if you are in the data", "and their certainty is at most")
@@ -14,8 +14,7 @@ def main() -> None:
     for epsilon in EPSILONS:
         factor = math.exp(epsilon)
         rows.append([f"{epsilon:g}", f"{math.ceil(100 * factor) / 100:,}", f"{math.ceil(1e4 * factor / (1 + factor)) / 100} %"])
-    print(table(HEAD, rows))
-    write_table("epsilon", HEAD, rows)
+    show("epsilon", HEAD, rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Coverage of intervals where no family fits: python bench/outside.py [data sets] [those for the family's rule] [seconds].
+"""Coverage of intervals where no family fits: python bench/outside.py [data sets] [data sets for the family's rule].
 
 Each data set is drawn from a population, most of them outside every family, and counted with noise. Its intervals are compared
 with the values of the population. There are two rules:
@@ -6,8 +6,7 @@ table: intervals from the noisy table alone (formalsynth.inference.table_interva
 family: quantiles over draws of the posterior given the tables, for a family that was declared to be exact although it is not,
 unless the test of fit contradicts it. The draws are those of the Stan program, by importance sampling.
 
-Rows are appended to results/outside.csv after each population, n and epsilon, and a second run continues there. From them, these
-files in bench/tables are written:
+Written to bench/tables:
 outside.csv: smallest coverage over n and epsilon by the table's rule, with the share of data sets that have an interval.
 outside_family.csv: the same by the family's rule.
 outside_sizes.csv: both rules, by n and epsilon.
@@ -19,16 +18,16 @@ import itertools
 import math
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
+from page import show
 from scipy import stats
 from scipy.special import expit
 
@@ -43,8 +42,8 @@ from formalsynth.inference.table_intervals import NO_LIMITS, Limits, OutcomeTabl
 from formalsynth.inference.tables_model import TablesModel
 
 FAMILIES.find()
-ROOT = Path(__file__).parents[1]
-ROWS, TABLES = ROOT / "results" / "outside.csv", ROOT / "bench" / "tables"
+TABLES = {"table": "outside", "family": "outside_family"}
+"""Name of the table of each rule."""
 SIZES, EPSILONS = (250, 400, 1000, 2000), (0.5, 1.0)
 LEAST, LEVEL = 0.90, 0.01
 """Coverage that no interval may fall short of, and level of the test over the whole table."""
@@ -53,6 +52,8 @@ TRUTH = 2_000_000
 DRAWS, FEWEST = 500, 50
 """Number of posterior draws, and smallest effective number that gives an interval."""
 Draw = Callable[[np.random.Generator, int], tuple[Array, Array | None]]
+Values = Callable[[np.random.Generator, int], Array]
+Errors = Callable[[np.random.Generator, Array], Array]
 LOG, X = Bins(math.exp(-3), math.exp(9), 16, True), Bins(-1, 5, 8)
 SHARES, COUNTS, NUMBERS = Bins(0, 1, 20), Bins(0, 240, 12), Bins(-4, 8, 16)
 POSITIVE, TOP_CODED = Limits(0, math.inf), Limits(0, math.exp(9))
@@ -71,11 +72,6 @@ class Population:
     fits: bool = False
     """True if the population is in the family."""
 
-    @property
-    def log(self) -> bool:
-        """True if the slope is that of the logarithm of the outcome."""
-        return self.outcome.log
-
     @cached_property
     def many(self) -> tuple[Array, Array | None]:
         """Values for the truth."""
@@ -84,7 +80,7 @@ class Population:
     @cached_property
     def edges(self) -> tuple[float, float]:
         """Inner edges nearest to the median and to the 90 % quantile, which define shares."""
-        inner = (np.exp(self.outcome.edges) if self.log else self.outcome.edges)[1:-1]
+        inner = (np.exp(self.outcome.edges) if self.outcome.log else self.outcome.edges)[1:-1]
         below = (np.sort(self.many[0]).searchsorted(inner) + 0.5) / (TRUTH + 1)
         low, high = (float(inner[np.abs(below - level).argmin()]) for level in (0.5, 0.9))
         return low, high
@@ -97,28 +93,8 @@ class Population:
         low, high = (float((y < edge).mean()) for edge in self.edges)
         named = {"mean": float(y.mean()), "q10": q10, "median": median, "q90": q90, "share": low, "tail share": high}
         if x is not None:
-            named["slope"] = float(np.cov(x, np.log(y) if self.log else y)[0, 1] / x.var())
+            named["slope"] = float(np.cov(x, np.log(y) if self.outcome.log else y)[0, 1] / x.var())
         return named
-
-
-def alone(draw: Callable[[np.random.Generator, int], Array]) -> Draw:
-    """Draw outcomes without a predictor."""
-    return lambda g, n: (draw(g, n).astype(float), None)
-
-
-def line(errors: Callable[[np.random.Generator, Array], Array], x: Callable[[np.random.Generator, int], Array]) -> Draw:
-    """Draw amounts whose logarithm is 1 + x and an error that may depend on x."""
-
-    def drawn(g: np.random.Generator, n: int) -> tuple[Array, Array]:
-        at = x(g, n)
-        return np.exp(1 + at + errors(g, at)), at
-
-    return drawn
-
-
-def either(g: np.random.Generator, share: float, first: Array, second: Array) -> Array:
-    """Select each value from ``first`` with probability ``share``, otherwise from ``second``."""
-    return np.where(g.random(len(first)) < share, first, second)
 
 
 def usual_x(g: np.random.Generator, n: int) -> Array:
@@ -126,21 +102,36 @@ def usual_x(g: np.random.Generator, n: int) -> Array:
     return g.normal(2, 1, n)
 
 
+def line(errors: Errors, x: Values = usual_x, limits: Limits = POSITIVE, *, log: bool = True, fits: bool = False) -> Population:
+    """Make a population of amounts whose logarithm is 1 + x and an error that may depend on x, or of numbers along a line."""
+
+    def drawn(g: np.random.Generator, n: int) -> tuple[Array, Array]:
+        at = x(g, n)
+        error = errors(g, at)
+        return (np.exp(1 + at + error) if log else at + error), at
+
+    family, outcome = ("lognormal_regression", LOG) if log else ("normal", NUMBERS)
+    return Population(family, outcome, limits if log else NO_LIMITS, drawn, fits)
+
+
+def alone(family: str, outcome: Bins, limits: Limits, draw: Values, fits: bool = False) -> Population:
+    """Make a population without a predictor."""
+    return Population(family, outcome, limits, lambda g, n: (draw(g, n).astype(float), None), fits)
+
+
+def either(g: np.random.Generator, share: float, first: Array, second: Array) -> Array:
+    """Select each value from ``first`` with probability ``share``, otherwise from ``second``."""
+    return np.where(g.random(len(first)) < share, first, second)
+
+
 def nb(g: np.random.Generator, n: int, mean: float, phi: float) -> Array:
     """Draw negative binomial counts."""
-    return g.negative_binomial(phi, phi / (phi + mean), n).astype(float)
+    return g.negative_binomial(phi, phi / (phi + mean), n)
 
 
-def outliers(g: np.random.Generator, n: int) -> tuple[Array, Array]:
-    """Draw numbers along a line, a twentieth of them with errors five times as large."""
-    x = usual_x(g, n)
-    return x + either(g, 0.05, 5 * g.standard_normal(n), g.standard_normal(n)), x
-
-
-def normal_line(g: np.random.Generator, n: int) -> tuple[Array, Array]:
-    """Draw numbers along a line with normal errors."""
-    x = usual_x(g, n)
-    return x + g.standard_normal(n), x
+def normal(g: np.random.Generator, x: Array) -> Array:
+    """Draw standard normal errors."""
+    return g.standard_normal(len(x))
 
 
 def rounded_down(values: Array) -> Array:
@@ -155,67 +146,35 @@ def in_first_bin(g: np.random.Generator, n: int) -> Array:
     return np.where(y < 0.05, either(g, 0.8, np.full(n, 0.049), np.full(n, 0.001)), y)
 
 
-REGRESSION, AMOUNTS, COUNTED, SHARED = "lognormal_regression", "lognormal", "negative_binomial", "beta"
+amounts, counts = partial(alone, "lognormal", LOG), partial(alone, "negative_binomial")
+shares = partial(alone, "beta", SHARES, Limits(0, 1))
 POPULATIONS: Mapping[str, Population] = {
-    "errors that widen with x": Population(
-        REGRESSION, LOG, POSITIVE, line(lambda g, x: (0.5 + expit(2 * (x - 2))) * g.standard_normal(len(x)), usual_x)
+    "errors that widen with x": line(lambda g, x: (0.5 + expit(2 * (x - 2))) * normal(g, x)),
+    "t3 log errors": line(lambda g, x: 0.6 * g.standard_t(3, len(x))),
+    "quadratic mean": line(lambda g, x: ((x - 2) ** 2 - 1) / 2 + 0.7 * normal(g, x)),
+    "exponential predictor": line(lambda g, x: 0.7 * normal(g, x), lambda g, n: g.exponential(1, n)),
+    "two groups": line(lambda g, x: np.minimum(0.7 * normal(g, x), 5), lambda g, n: 1 + 2.0 * (g.random(n) < 0.3), TOP_CODED),
+    "skew log errors": line(lambda g, x: g.exponential(0.8, len(x)) - 0.8),
+    "mixture of amounts": amounts(POSITIVE, lambda g, n: np.exp(either(g, 0.7, g.normal(1, 0.5, n), g.normal(4, 1, n)))),
+    "Pareto tail, top-coded": amounts(TOP_CODED, lambda g, n: np.minimum(2 * g.random(n) ** (-1 / 1.5), TOP_CODED.high)),
+    "spike at a minimum": amounts(POSITIVE, lambda g, n: np.maximum(np.exp(g.normal(3, 0.6, n)), math.exp(2.25))),
+    "heaped amounts": amounts(
+        TOP_CODED, lambda g, n: np.clip(rounded_down(np.exp(g.normal(3, 1.2, n))), 0.05, TOP_CODED.high)
     ),
-    "t3 log errors": Population(REGRESSION, LOG, POSITIVE, line(lambda g, x: 0.6 * g.standard_t(3, len(x)), usual_x)),
-    "quadratic mean": Population(
-        REGRESSION, LOG, POSITIVE, line(lambda g, x: ((x - 2) ** 2 - 1) / 2 + 0.7 * g.standard_normal(len(x)), usual_x)
-    ),
-    "exponential predictor": Population(
-        REGRESSION, LOG, POSITIVE, line(lambda g, x: 0.7 * g.standard_normal(len(x)), lambda g, n: g.exponential(1, n))
-    ),
-    "two groups": Population(
-        REGRESSION, LOG, TOP_CODED,
-        line(lambda g, x: np.minimum(0.7 * g.standard_normal(len(x)), 5), lambda g, n: 1 + 2.0 * (g.random(n) < 0.3)),
-    ),
-    "skew log errors": Population(REGRESSION, LOG, POSITIVE, line(lambda g, x: g.exponential(0.8, len(x)) - 0.8, usual_x)),
-    "mixture of amounts": Population(
-        AMOUNTS, LOG, POSITIVE, alone(lambda g, n: np.exp(either(g, 0.7, g.normal(1, 0.5, n), g.normal(4, 1, n))))
-    ),
-    "Pareto tail, top-coded": Population(
-        AMOUNTS, LOG, TOP_CODED, alone(lambda g, n: np.minimum(2 * g.random(n) ** (-1 / 1.5), TOP_CODED.high))
-    ),
-    "spike at a minimum": Population(
-        AMOUNTS, LOG, POSITIVE, alone(lambda g, n: np.maximum(np.exp(g.normal(3, 0.6, n)), math.exp(2.25)))
-    ),
-    "heaped amounts": Population(
-        AMOUNTS, LOG, TOP_CODED, alone(lambda g, n: np.clip(rounded_down(np.exp(g.normal(3, 1.2, n))), 0.05, TOP_CODED.high))
-    ),
-    "beta-binomial counts": Population(
-        COUNTED, Bins(0, 200, 20), Limits(0, 200), alone(lambda g, n: g.binomial(200, g.beta(2, 4, n)))
-    ),
-    "U-shaped counts": Population(
-        COUNTED, Bins(0, 24, 24), Limits(0, 24), alone(lambda g, n: g.binomial(24, g.beta(0.4, 0.6, n)))
-    ),
-    "zero-inflated counts": Population(
-        COUNTED, COUNTS, POSITIVE, alone(lambda g, n: either(g, 0.25, np.zeros(n), nb(g, n, 80, 5)))
-    ),
-    "bimodal counts": Population(
-        COUNTED, COUNTS, POSITIVE, alone(lambda g, n: either(g, 0.6, g.poisson(40, n), g.poisson(130, n)))
-    ),
-    "counts heaped at bin edges": Population(
-        COUNTED, COUNTS, Limits(0, 1000), alone(lambda g, n: np.minimum(20 * (nb(g, n, 90, 4) // 20), 1000))
-    ),
-    "bimodal shares": Population(
-        SHARED, SHARES, Limits(0, 1), alone(lambda g, n: either(g, 0.6, g.beta(4, 20, n), g.beta(15, 5, n)))
-    ),
-    "heaped shares": Population(
-        SHARED, SHARES, Limits(0, 1), alone(lambda g, n: np.clip(np.round(g.beta(2, 3, n), 1), 0.001, 0.999))
-    ),
-    "two points in a bin": Population(SHARED, SHARES, Limits(0, 1), alone(in_first_bin)),
-    "rare share near 1": Population(
-        SHARED, SHARES, Limits(0, 1), alone(lambda g, n: either(g, 0.02, np.full(n, 0.999), g.beta(1, 20, n)))
-    ),
-    "outliers along a line": Population("normal", NUMBERS, NO_LIMITS, outliers),
-    "inside: lognormal regression": Population(
-        REGRESSION, LOG, POSITIVE, line(lambda g, x: g.standard_normal(len(x)), usual_x), True
-    ),
-    "inside: normal regression": Population("normal", NUMBERS, NO_LIMITS, normal_line, True),
-    "inside: negative binomial": Population(COUNTED, COUNTS, POSITIVE, alone(lambda g, n: nb(g, n, 100, 5)), True),
-    "inside: beta": Population(SHARED, SHARES, Limits(0, 1), alone(lambda g, n: g.beta(0.5, 3, n)), True),
+    "beta-binomial counts": counts(Bins(0, 200, 20), Limits(0, 200), lambda g, n: g.binomial(200, g.beta(2, 4, n))),
+    "U-shaped counts": counts(Bins(0, 24, 24), Limits(0, 24), lambda g, n: g.binomial(24, g.beta(0.4, 0.6, n))),
+    "zero-inflated counts": counts(COUNTS, POSITIVE, lambda g, n: either(g, 0.25, np.zeros(n), nb(g, n, 80, 5))),
+    "bimodal counts": counts(COUNTS, POSITIVE, lambda g, n: either(g, 0.6, g.poisson(40, n), g.poisson(130, n))),
+    "counts heaped at bin edges": counts(COUNTS, Limits(0, 1000), lambda g, n: np.minimum(20 * (nb(g, n, 90, 4) // 20), 1000)),
+    "bimodal shares": shares(lambda g, n: either(g, 0.6, g.beta(4, 20, n), g.beta(15, 5, n))),
+    "heaped shares": shares(lambda g, n: np.clip(np.round(g.beta(2, 3, n), 1), 0.001, 0.999)),
+    "two points in a bin": shares(in_first_bin),
+    "rare share near 1": shares(lambda g, n: either(g, 0.02, np.full(n, 0.999), g.beta(1, 20, n))),
+    "outliers along a line": line(lambda g, x: either(g, 0.05, 5 * normal(g, x), normal(g, x)), log=False),
+    "inside: lognormal regression": line(normal, fits=True),
+    "inside: normal regression": line(normal, log=False, fits=True),
+    "inside: negative binomial": counts(COUNTS, POSITIVE, lambda g, n: nb(g, n, 100, 5), True),
+    "inside: beta": shares(lambda g, n: g.beta(0.5, 3, n), True),
 }  # fmt: skip
 
 
@@ -223,28 +182,22 @@ POPULATIONS: Mapping[str, Population] = {
 class Cell:
     """A population with a number of records and an epsilon."""
 
-    name: str
+    population: Population
     n: int
     epsilon: float
-
-    @property
-    def population(self) -> Population:
-        """The population."""
-        return POPULATIONS[self.name]
+    seed: int
 
     def tables(self, number: int) -> tuple[PublicTables, np.random.Generator]:
         """Noisy tables of a data set, and the source of later randomness."""
-        generator = np.random.default_rng([list(POPULATIONS).index(self.name), self.n, round(1000 * self.epsilon), number])
+        generator = np.random.default_rng([self.seed, self.n, round(1000 * self.epsilon), number])
         y, x = self.population.draw(generator, self.n)
         predictors = () if x is None else (X,)
         design = np.column_stack([np.ones(self.n), *([] if x is None else [x])])
         exact = Tables.of(Records(y, design), self.population.outcome, predictors)
-        noisy = DiscreteLaplaceCounts(exact.flat, 1 / self.epsilon).noisy(generator, 1)[0]
-        return PublicTables(
-            self.population.outcome, predictors, exact.with_counts(noisy), 1 / self.epsilon, self.epsilon
-        ), generator
+        noisy = exact.with_counts(DiscreteLaplaceCounts(exact.flat, 1 / self.epsilon).noisy(generator, 1)[0])
+        return PublicTables(self.population.outcome, predictors, noisy, 1 / self.epsilon, self.epsilon), generator
 
-    def by_table(self, number: int) -> dict[str, Limits | None]:
+    def by_table(self, number: int) -> Mapping[str, Limits | None]:
         """Intervals from the noisy table."""
         of, (low, high) = self.population, self.population.edges
         table = OutcomeTable.of(self.tables(number)[0], of.limits, is_whole(FAMILIES[of.family]))
@@ -253,7 +206,7 @@ class Cell:
             "q10": table.quantile(0.1), "median": table.quantile(0.5), "q90": table.quantile(0.9),
         }  # fmt: skip
 
-    def by_family(self, number: int) -> dict[str, Limits | None]:
+    def by_family(self, number: int) -> Mapping[str, Limits | None]:
         """Intervals from the posterior of the family."""
         public, generator = self.tables(number)
         family = FAMILIES[self.population.family]
@@ -273,22 +226,14 @@ class Cell:
         values = quantities(self.population, draws, x)
         return {name: Limits(*np.quantile(of_draws, [0.025, 0.975])) for name, of_draws in values.items()}
 
-    def row(self, rule: str, quantity: str, intervals: Sequence[Limits | None]) -> dict[str, object]:
-        """Count intervals, and those that cover."""
-        true = self.population.truth[quantity]
-        given = [limits for limits in intervals if limits is not None and all(map(math.isfinite, limits))]
-        covered = sum(limits.low <= true <= limits.high for limits in given)
-        width = float(np.median([limits.high - limits.low for limits in given])) if given else math.nan
-        return {
-            "rule": rule, "population": self.name, "fits": self.population.fits, "n": self.n, "epsilon": self.epsilon,
-            "quantity": quantity, "sets": len(intervals), "given": len(given), "covered": covered, "width": f"{width:.4g}",
-        }  # fmt: skip
-
-    def rows(self, rule: str, sets: int) -> list[dict[str, object]]:
-        """Intervals of some data sets by one rule, counted."""
+    def covering(self, rule: str, sets: int) -> Iterator[dict[str, object]]:
+        """Yield, for each quantity, the numbers of data sets, of intervals and of those that cover."""
         of_sets = [(self.by_table if rule == "table" else self.by_family)(number) for number in range(sets)]
-        asked = [name for name, true in self.population.truth.items() if rule == "family" or name != "slope"]
-        return [self.row(rule, name, [intervals.get(name) for intervals in of_sets]) for name in asked]
+        for name, true in self.population.truth.items():
+            if rule == "family" or name != "slope":
+                given = [limits for of in of_sets if (limits := of.get(name)) and all(map(math.isfinite, limits))]
+                covered = sum(limits.low <= true <= limits.high for limits in given)
+                yield {"quantity": name, "sets": sets, "given": len(given), "covered": covered}
 
 
 def quantities(population: Population, draws: Mapping[str, Array], x: tuple[Array, Array] | None) -> dict[str, Array]:
@@ -301,7 +246,7 @@ def quantities(population: Population, draws: Mapping[str, Array], x: tuple[Arra
         if x is not None:
             slope = {"slope": beta[:, 1]}
             mean, spread = mean + beta[:, 1] * x[0][:, 0], np.hypot(spread, beta[:, 1] * x[1][:, 0])
-        of = stats.lognorm(spread, scale=np.exp(mean)) if population.log else stats.norm(mean, spread)
+        of = stats.lognorm(spread, scale=np.exp(mean)) if population.outcome.log else stats.norm(mean, spread)
     elif "lambda" in draws:
         of = stats.beta(draws["lambda"] * draws["phi"], draws["lambda"] * (1 - draws["phi"]))
     else:
@@ -317,7 +262,7 @@ def significant(rows: pd.DataFrame) -> pd.DataFrame:
     there["p"] = stats.binom.cdf(there.covered, there.given, LEAST)
     ordered = there.sort_values("p")
     steps = ordered.p.to_numpy() <= LEVEL / (len(ordered) - np.arange(len(ordered)))
-    return ordered.iloc[: int(steps.argmin()) if not steps.all() else len(ordered)]
+    return ordered[np.logical_and.accumulate(steps)]
 
 
 def percent(rows: pd.DataFrame) -> str:
@@ -327,43 +272,33 @@ def percent(rows: pd.DataFrame) -> str:
 
 def by_population(rows: pd.DataFrame) -> pd.DataFrame:
     """Smallest coverage by population and quantity, with the share given."""
-    low = significant(rows)
-    low_cells = set(zip(low.population, low.quantity, strict=True))
     cells: dict[str, dict[str, str]] = {}
     for (population, quantity), part in rows.groupby(["population", "quantity"], sort=False):
-        given = part[part.given > 0]
-        least = f"{(given.covered / given.given).min():.2f}" if len(given) else ""
-        bold = f"**{least}**" if (population, quantity) in low_cells else least
-        share = percent(part)
-        cells.setdefault(str(population), {"population": str(population)})[str(quantity)] = (
-            f"{bold} ({share})" if least else "none"
-        )
+        least, mark = (part.covered / part.given).min(), "**" if part.low.any() else ""
+        cell = "none" if math.isnan(least) else f"{mark}{least:.2f}{mark} ({percent(part)})"
+        cells.setdefault(str(population), {"population": str(population)})[str(quantity)] = cell
     return pd.DataFrame(cells.values()).fillna("")
 
 
 def by_size(rows: pd.DataFrame) -> pd.DataFrame:
     """Coverages by rule, n and epsilon, over the populations outside of families."""
-    low = pd.concat([significant(rows[rows.rule == rule]) for rule in ("table", "family")])
     lines = []
     for (rule, n, epsilon), part in rows[~rows.fits].groupby(["rule", "n", "epsilon"]):
-        coverage = (part.covered / part.given)[part.given > 0]
-        if coverage.empty:
-            continue
-        too_low = int(((low.rule == rule) & (low.n == n) & (low.epsilon == epsilon) & ~low.fits).sum())
+        coverage = (part.covered / part.given).dropna()
         lines.append({
-            "rule": rule, "data sets": part.sets.min(), "n": n, "ε": f"{epsilon:g}",
-            "given": percent(part),
+            "rule": rule, "data sets": part.sets.min(), "n": n, "ε": f"{epsilon:g}", "given": percent(part),
             "smallest coverage": f"{coverage.min():.2f}", "mean coverage": f"{coverage.mean():.2f}",
-            "significantly below 0.90": f"{too_low} of {len(coverage)}",
+            "significantly below 0.90": f"{part.low.sum()} of {len(coverage)}",
         })  # fmt: skip
     return pd.DataFrame(lines)
 
 
 def undetected(sets: int = 5) -> Iterator[dict[str, str]]:
     """Yield the shift of a share that the test of fit misses, and half of the family's interval, for families that fit."""
-    for name, n, epsilon in itertools.product([key for key in POPULATIONS if POPULATIONS[key].fits], SIZES, EPSILONS):
-        cell, of = Cell(name, n, epsilon), POPULATIONS[name]
-        shifts, halves = [], []
+    for (seed, (name, of)), n, epsilon in itertools.product(enumerate(POPULATIONS.items()), SIZES, EPSILONS):
+        if not of.fits:
+            continue
+        cell, shifts, halves = Cell(of, n, epsilon, seed), [], []
         for number in range(sets):
             public = cell.tables(number)[0]
             table = OutcomeTable.of(public, of.limits)
@@ -378,37 +313,26 @@ def undetected(sets: int = 5) -> Iterator[dict[str, str]]:
         }  # fmt: skip
 
 
-def main(sets: int, of_family: int, seconds: float) -> None:
-    """Fill the table as far as the time allows, write the tables, and print what covers too little."""
-    ROWS.parent.mkdir(exist_ok=True)
-    done = pd.read_csv(ROWS) if ROWS.exists() else pd.DataFrame({"rule": [], "population": [], "n": [], "epsilon": []})
-    known = set(zip(done["rule"], done["population"], done["n"], done["epsilon"], strict=True))
-    start = time.monotonic()
-    for (rule, number), n, epsilon, name in itertools.product(
-        (("table", sets), ("family", of_family)), SIZES, EPSILONS, POPULATIONS
-    ):
-        if (rule, name, n, epsilon) in known or not number or time.monotonic() - start > seconds:
-            continue
-        began = time.process_time()
-        rows = pd.DataFrame(Cell(name, n, epsilon).rows(rule, number))
-        rows.to_csv(ROWS, mode="a", index=False, header=not ROWS.exists())
-        print(f"{rule} {name} {n} {epsilon:g}: {time.process_time() - began:.1f} s", flush=True)
-    write(pd.read_csv(ROWS))
+def measured(rule: str, sets: int, n: int, epsilon: float, seed: int) -> pd.DataFrame:
+    """Count the intervals of one rule for data sets of one size from one population."""
+    name, population = list(POPULATIONS.items())[seed]
+    counts = pd.DataFrame(Cell(population, n, epsilon, seed).covering(rule, sets))
+    return counts.assign(rule=rule, population=name, fits=population.fits, n=n, epsilon=epsilon)
 
 
-def write(rows: pd.DataFrame) -> None:
-    """Write the tables of stored rows, and print what covers too little."""
-    TABLES.mkdir(exist_ok=True)
-    rows = rows.sort_values(["n", "epsilon"], kind="stable")
-    for rule, name in (("table", "outside"), ("family", "outside_family")):
-        of_rule = rows[rows.rule == rule]
-        by_population(of_rule).to_csv(TABLES / f"{name}.csv", index=False)
-        low = significant(of_rule)
-        print(f"{rule}: {int((of_rule.given > 0).sum())} coverages, significantly below {LEAST:g}: {len(low)}\n{low.to_string()}")
-    by_size(rows).to_csv(TABLES / "outside_sizes.csv", index=False)
-    pd.DataFrame(undetected()).to_csv(TABLES / "undetected.csv", index=False)
+def main(sets: int = 300, of_family: int = 100) -> None:
+    """Measure all cells, write the tables, and print what covers too little."""
+    cells = itertools.product((("table", sets), ("family", of_family)), SIZES, EPSILONS, range(len(POPULATIONS)))
+    with ProcessPoolExecutor(2) as pool:
+        rows = pd.concat(pool.map(measured, *zip(*((*rule, *cell) for rule, *cell in cells), strict=True)), ignore_index=True)
+    rows["low"] = False
+    for rule in TABLES:
+        rows.loc[significant(rows[rows.rule == rule]).index, "low"] = True
+    tables = {name: by_population(rows[rows.rule == rule]) for rule, name in TABLES.items()}
+    for name, table in (tables | {"outside_sizes": by_size(rows), "undetected": pd.DataFrame(undetected())}).items():
+        show(name, list(table), table.to_numpy().tolist())
+    print(rows[rows.low].to_string())
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:] + ["300", "100", "3600"][len(sys.argv) - 1 :]
-    main(int(words[0]), int(words[1]), float(words[2]))
+    main(*map(int, sys.argv[1:]))

@@ -1,242 +1,103 @@
-"""Attempts to refute noisy tables: python bench/refute.py [--write] [simulations] [name ...].
+"""Attempts to refute noisy tables: python bench/refute.py [--simulations 450] [--names NAME ...].
 
 Two findings would refute them: a population for which intervals are given but do not cover the truth, or a pair of neighbours
-with a larger loss than claimed. Each population violates an assumption or a declaration. Each simulation makes a release and
-computes its posterior by importance sampling. The output is the share of simulations with an interval
-(``inference.intervals.contradicted``; a simulation with few effective draws has none), the coverage of 95 % intervals among
-these, and the ratio of the root mean square error of the posterior mean to that of the usual estimate without privacy. An outcome
-is "covers", "no interval" (in 95 % of simulations) or "refuted". Attempts to refute privacy print the largest loss. With
-``--write``, all of them are written to bench/tables/attempts.csv.
+with a larger loss than claimed. The populations are extreme, or violate a declaration; bench/outside.py has more. Intervals are
+those of its family's rule. The output is the share of simulations with an interval and the coverage among these. An outcome is
+"covers", "no interval" (in 95 % of simulations) or "refuted". Attempts to refute privacy print the largest loss. All of them are
+written to bench/tables/attempts.csv.
 """
 
+import argparse
 import math
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from page import write_table
-from scipy.special import expit
+from outside import POSITIVE, Cell, Population, alone, counts, either, line, nb, normal
+from page import show
 
 from formalsynth.audit.attack import attack_bound
-from formalsynth.core.arrays import Array, Records
+from formalsynth.core.arrays import Array, Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context
-from formalsynth.core.private import PrivateFit
+from formalsynth.core.private import Bins, PrivateFit
 from formalsynth.core.streams import Address
-from formalsynth.inference.density import TablesDensity, importance_draws
-from formalsynth.inference.goodness_of_fit import p_value
-from formalsynth.inference.intervals import contradicted
+from formalsynth.inference.table_intervals import Limits
 from formalsynth.mechanisms.noisy_tables import ratio
 
-for register in (FAMILIES, MECHANISMS):
-    register.find()
-SHARES: Mapping[str, float] = {"low": 0, "high": 1, "bins": 10}
-COUNTS: Mapping[str, float] = {"low": 0, "high": 240, "bins": 12}
-AMOUNTS: Mapping[str, float] = {"low": math.exp(-3), "high": math.exp(9), "bins": 12}
-LINE: Mapping[str, float] = {**AMOUNTS, "x_low": -1, "x_high": 5, "x_bins": 8}
-LEAST_DRAWS = 50
-"""Minimum number of effective draws; a simulation with fewer has no posterior."""
+MECHANISMS.find()
 ENOUGH = 0.93
 """Target coverage; an attempt refutes the intervals if coverage is more than three standard errors below it."""
-Draw = Callable[[np.random.Generator, int], Records]
 
 
-@dataclass(frozen=True)
-class Population:
-    """Attempt with data that violate an assumption or a declaration."""
-
-    what: str
-    family: str
-    declared: Mapping[str, float]
-    draw: Draw
-    truth: float
-    """True value: mean of the outcome (shares, counts) or of its logarithm (amounts), or the slope (with a predictor)."""
-    n: int = 2000
-    epsilon: float = 1.0
+shares = partial(alone, "beta", Bins(0, 1, 10), Limits(0, 1))
 
 
-@dataclass
-class Outcomes:
-    """Outcomes of the simulations of one attempt."""
-
-    covered: list[bool] = field(default_factory=list)
-    """True for each interval that is given and covers the truth."""
-    refused: int = 0
-    failed: int = 0
-    private: list[float] = field(default_factory=list)
-    """Errors of the posterior mean."""
-    usual: list[float] = field(default_factory=list)
-    """Errors of the usual estimate without privacy."""
-
-    def cells(self) -> list[str]:
-        """Format the share of intervals, their coverage, the ratio of errors, and the outcome."""
-        runs, given = len(self.covered) + self.refused + self.failed, len(self.covered)
-        coverage = float(np.mean(self.covered)) if given else math.nan
-        spread = 3 * math.sqrt(ENOUGH * (1 - ENOUGH) / max(given, 1))
-        verdict = "no interval" if given <= 0.05 * runs else "covers" if coverage >= ENOUGH - spread else "refuted"
-        squares = [float(np.mean(np.square(errors))) if errors else math.nan for errors in (self.private, self.usual)]
-        shown = "" if verdict == "no interval" else f"{coverage:.2f}"
-        return [
-            f"{given / runs:.0%}".replace("%", " %"),
-            shown,
-            f"{float(f'{math.sqrt(squares[0] / squares[1]):.2g}'):g}",
-            verdict,
-        ]
+def in_first_bin(g: np.random.Generator, n: int) -> Array:
+    """Draw shares from Beta(0.5, 3), and move those below 0.1 to one of two points in the first bin."""
+    x = g.beta(0.5, 3, n)
+    return np.where(x < 0.1, either(g, 0.5, np.full(n, 0.001), np.full(n, 0.099)), x)
 
 
-def release(attempt: Population, records: Records, number: int) -> PrivateFit:
-    """Make noisy tables of the records."""
-    context = Context(FAMILIES[attempt.family], records, Address(1, 1, 1, attempt.n, number))
-    made = MECHANISMS["noisy_tables"].apply(context, {**attempt.declared, "epsilon": attempt.epsilon})
+FITTING = shares(lambda g, n: g.beta(0.5, 3, n))
+ATTEMPTS: Mapping[str, tuple[str, Population, str, int, float]] = {
+    "family": ("the family fits", FITTING, "mean", 2000, 1),
+    "edge": (
+        "a fifth of the records at the edge of two bins",
+        shares(lambda g, n: either(g, 0.2, np.full(n, 0.3), g.beta(0.5, 3, n))), "mean", 2000, 1,
+    ),
+    "inside": ("two modes inside one bin", shares(in_first_bin), "mean", 2000, 1),
+    "spread": ("all records in one bin of ten", shares(lambda g, n: g.beta(450, 2550, n)), "mean", 2000, 1),
+    "ends": ("shares at both ends, Beta(0.05, 0.05)", shares(lambda g, n: g.beta(0.05, 0.05, n)), "mean", 2000, 1),
+    "ten": ("ten records", shares(lambda g, n: g.beta(2, 4, n)), "mean", 10, 1),
+    "small": ("epsilon 0.05", FITTING, "mean", 2000, 0.05),
+    "large": ("20,000 records and epsilon 5, mostly sampling error", FITTING, "mean", 20_000, 5),
+    "outside": (
+        "counts, 30 % of them beyond the bounds",
+        counts(Bins(0, 120, 8), POSITIVE, lambda g, n: nb(g, n, 100, 5)), "mean", 1000, 1,
+    ),
+    "far": (
+        "amounts that are all beyond the bounds",
+        alone("lognormal", Bins(math.exp(-3), 1, 12, True), POSITIVE, lambda g, n: np.exp(g.normal(6, 1, n))), "median", 2000, 1,
+    ),
+    "uniform": ("a uniform predictor", line(normal, lambda g, n: g.uniform(0, 4, n)), "slope", 2000, 1),
+}  # fmt: skip
+"""Attempts with the quantity of their intervals, n and epsilon."""
+
+
+def intervals(simulations: int, name: str) -> list[str]:
+    """Format the share of intervals, their coverage, and the outcome of an attempt."""
+    what, population, quantity, n, epsilon = ATTEMPTS[name]
+    runs = math.ceil(simulations / 3) if quantity == "slope" else simulations
+    cell = Cell(population, n, epsilon, 1000 + list(ATTEMPTS).index(name))
+    (row,) = (row for row in cell.covering("family", runs) if row["quantity"] == quantity)
+    given = int(row["given"])
+    coverage = int(row["covered"]) / max(given, 1)
+    least = ENOUGH - 3 * math.sqrt(ENOUGH * (1 - ENOUGH) / max(given, 1))
+    outcome = "no interval" if given <= 0.05 * runs else "covers" if coverage >= least else "refuted"
+    return [what, f"`{name}`", f"{100 * given / runs:.0f} %", "" if outcome == "no interval" else f"{coverage:.2f}", outcome]
+
+
+def release(x: Array, number: int, epsilon: float, high: float = 1.0) -> PrivateFit:
+    """Make noisy tables of shares."""
+    context = Context(FAMILIES["beta"], intercept_only(x), Address(1, 1, 1, len(x), number))
+    made = MECHANISMS["noisy_tables"].apply(context, {"low": 0, "high": high, "bins": 10, "epsilon": epsilon})
     assert isinstance(made, PrivateFit)
     return made
 
 
-def simulated(attempt: Population, number: int, outcomes: Outcomes) -> None:
-    """Simulate one release and its interval."""
-    generator = np.random.default_rng([attempt.n, number])
-    records = attempt.draw(generator, attempt.n)
-    made, priors = release(attempt, records, number), FAMILIES[attempt.family].priors
-    data = made.model.stan_data(made.public, priors)
-    density = TablesDensity(data)
-    try:
-        sample = importance_draws(density, density.point(made.model.inits(made.public, data)), generator)
-        effective = sample.effective
-    except (ValueError, np.linalg.LinAlgError):
-        effective = 0.0
-    if effective < LEAST_DRAWS:
-        outcomes.failed += 1
-        return
-    draws = made.model.draws(density.sampled(sample.points), made.public)
-    values, estimate = quantity(draws), usual(attempt.family, records)
-    outcomes.private.append(float(values.mean()) - attempt.truth)
-    outcomes.usual.append(estimate - attempt.truth)
-    if contradicted(p_value(made.model, made.public, data, draws)):
-        outcomes.refused += 1
-        return
-    low, high = np.quantile(values, [0.025, 0.975])
-    outcomes.covered.append(bool(low <= attempt.truth <= high))
-
-
-def quantity(draws: Mapping[str, Array]) -> Array:
-    """Compute draws (S,) of the estimated quantity: the last coefficient, or the mean."""
-    if "coefficient" in draws:
-        return draws["coefficient"][:, -1]
-    return draws["beta"][:, -1] if "beta" in draws else draws["phi"] if "lambda" in draws else draws["mu"]
-
-
-def usual(family: str, records: Records) -> float:
-    """Estimate the quantity without privacy, by least squares."""
-    x = np.log(records.x) if family.startswith("lognormal") else records.x
-    return float(np.linalg.lstsq(records.design, x, rcond=None)[0][-1])
-
-
-def alone(values: Array) -> Records:
-    """Make records without predictors."""
-    return Records(values.astype(float), np.ones((len(values), 1)))
-
-
-def along(x: Array, errors: Array) -> Records:
-    """Make amounts with the slope 1 on a predictor."""
-    return Records(np.exp(1 + x + errors), np.column_stack([np.ones(len(x)), x]))
-
-
-def mixed(generator: np.random.Generator, share: float, first: Array, second: Array) -> Array:
-    """Select each value from ``first`` with probability ``share``, otherwise from ``second``."""
-    return np.where(generator.random(len(first)) < share, first, second)
-
-
-def in_first_bin(generator: np.random.Generator, n: int) -> Records:
-    """Draw shares from Beta(0.5, 3), and move those below 0.1 to one of two points in the first bin."""
-    x = generator.beta(0.5, 3, n)
-    return alone(np.where(x < 0.1, mixed(generator, 0.5, np.full(n, 0.001), np.full(n, 0.099)), x))
-
-
-MEAN = 1 / 7
-BELOW = 0.5545845
-"""Probability that a Beta(0.5, 3) value is below 0.1; the mean of such values is 0.0315141."""
-POPULATIONS: Mapping[str, Population] = {
-    "family": Population("the family fits", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN),
-    "edge": Population(
-        "a fifth of the records at the edge of two bins", "beta", SHARES,
-        lambda g, n: alone(mixed(g, 0.2, np.full(n, 0.3), g.beta(0.5, 3, n))), 0.2 * 0.3 + 0.8 * MEAN,
-    ),
-    "inside": Population(
-        "two modes inside one bin", "beta", SHARES, in_first_bin, MEAN + BELOW * (0.05 - 0.0315141),
-    ),
-    "ties": Population(
-        "shares rounded to tenths, which are the edges", "beta", SHARES, lambda g, n: alone(np.round(g.beta(2, 4, n), 1)), 1 / 3,
-    ),
-    "spread": Population(
-        "all records in one bin of ten", "beta", SHARES, lambda g, n: alone(g.beta(450, 2550, n)), 0.15,
-    ),
-    "ends": Population("shares at both ends, Beta(0.05, 0.05)", "beta", SHARES, lambda g, n: alone(g.beta(0.05, 0.05, n)), 0.5),
-    "ten": Population("ten records", "beta", SHARES, lambda g, n: alone(g.beta(2, 4, n)), 1 / 3, 10),
-    "small": Population("epsilon 0.05", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN, 2000, 0.05),
-    "large": Population(
-        "20,000 records and epsilon 5, mostly sampling error", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN,
-        20_000, 5.0,
-    ),
-    "excess": Population(
-        "counts with a tenth of zeros", "negative_binomial", COUNTS,
-        lambda g, n: alone(mixed(g, 0.1, np.zeros(n), g.negative_binomial(5, 5 / 105, n))), 90.0, 1000,
-    ),
-    "outside": Population(
-        "counts, 30 % of them beyond the bounds", "negative_binomial", {"low": 0, "high": 120, "bins": 8},
-        lambda g, n: alone(g.negative_binomial(5, 5 / 105, n)), 100.0, 1000,
-    ),
-    "far": Population(
-        "amounts that are all beyond the bounds", "lognormal", AMOUNTS | {"low": math.exp(-3), "high": 1.0},
-        lambda g, n: alone(np.exp(g.normal(6, 1, n))), 6.0,
-    ),
-    "two": Population(
-        "a predictor with two values", "lognormal_regression", LINE,
-        lambda g, n: along(2.0 * (g.random(n) < 0.5) + 1, g.standard_normal(n)), 1.0,
-    ),
-    "skewed": Population(
-        "an exponential predictor", "lognormal_regression", LINE,
-        lambda g, n: along(g.exponential(1, n), g.standard_normal(n)), 1.0,
-    ),
-    "uniform": Population(
-        "a uniform predictor", "lognormal_regression", LINE, lambda g, n: along(g.uniform(0, 4, n), g.standard_normal(n)), 1.0,
-    ),
-    "t2": Population(
-        "errors of Student's t with 2 degrees of freedom", "lognormal_regression", LINE,
-        lambda g, n: along(g.normal(2, 1, n), np.clip(g.standard_t(2, n), -500, 500)), 1.0,
-    ),
-    "uneven": Population(
-        "errors three times as wide at large values of the predictor", "lognormal_regression", LINE,
-        lambda g, n: _uneven(g, n), 1.0,
-    ),
-    "curved": Population(
-        "a relation that is not a line", "lognormal_regression", LINE, lambda g, n: _curved(g, n), 1.0,
-    ),
-}  # fmt: skip
-
-
-def _uneven(generator: np.random.Generator, n: int) -> Records:
-    x = generator.normal(2, 1, n)
-    return along(x, (0.5 + expit(2 * (x - 2))) * generator.standard_normal(n))
-
-
-def _curved(generator: np.random.Generator, n: int) -> Records:
-    """Draw amounts whose best line has slope 1: x + (x - 2)^2 / 2 has the covariance of x with x, and the square has none."""
-    x = generator.normal(2, 1, n)
-    return along(x, ((x - 2) ** 2 - 1) / 2 + generator.standard_normal(n))
-
-
 def guess_who(runs: int) -> str:
     """Attack as someone who knows the mechanism and all other records, using the count in the unknown record's bin."""
-    generator, attempt = np.random.default_rng(1), POPULATIONS["family"]
-    x = generator.beta(0.5, 3, attempt.n)
-    ours, theirs = (release(attempt, alone(values), 0).counts for values in (x, x[1:]))
+    generator = np.random.default_rng(1)
+    x = generator.beta(0.5, 3, 2000)
+    ours, theirs = (release(values, 0, 1.0).counts for values in (x, x[1:]))
     at = int(np.flatnonzero(ours.counts != theirs.counts)[0])
     scores = [side.noisy(generator, max(runs, 40) * 500)[:, at] for side in (ours, theirs)]
-    return _against(attack_bound(scores[0], scores[1], 0.0).epsilon, attempt.epsilon)
+    return _against(attack_bound(scores[0], scores[1], 0.0).epsilon, 1.0)
 
 
 def extreme_record(runs: int) -> str:
@@ -246,7 +107,7 @@ def extreme_record(runs: int) -> str:
     many = Records(generator.beta(0.5, 3, len(z)), np.column_stack([np.ones(len(z)), z]))
     odd = [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0, 1.0]
     sides = [Records(np.append(many.x, value), np.vstack([many.design, [1.0, predictor]])) for value in odd for predictor in odd]
-    parameters = {"epsilon": epsilon, **SHARES, "x_low": -1, "x_high": 1, "x_bins": 8}
+    parameters = {"epsilon": epsilon, "low": 0, "high": 1, "bins": 10, "x_low": -1, "x_high": 1, "x_bins": 8}
     added = max(ratio(parameters, many, side) for side in sides)
     replaced = max(ratio(parameters, sides[0], side) for side in sides)
     return _against(max(added, replaced / 2), epsilon)
@@ -254,11 +115,9 @@ def extreme_record(runs: int) -> str:
 
 def shared_noise(runs: int) -> str:
     """Compare two declarations that hardly differ: with equal noise, the difference would reveal exact counts."""
-    declared, records = POPULATIONS["family"].declared, alone(np.random.default_rng(3).beta(0.5, 3, 500))
-    noises = []
+    x, noises = np.random.default_rng(3).beta(0.5, 3, 500), []
     for epsilon, high in ((0.5, 1.0), (0.5 + 1e-9, 1.0), (0.5, 1.0 - 1e-9)):
-        attempt = Population("", "beta", {**declared, "high": high}, lambda g, n: records, 0.0, 500, epsilon)
-        made = [release(attempt, records, number) for number in range(max(runs, 40))]
+        made = [release(x, number, epsilon, high) for number in range(max(runs, 40))]
         noises.append(np.array([tables.public.noisy.flat - tables.counts.counts for tables in made]))
     same = max(float((noises[0] == other).mean()) for other in noises[1:])
     # two independent values of discrete noise of scale 2 agree with probability 0.130
@@ -274,38 +133,25 @@ PRIVACY: Mapping[str, tuple[str, Callable[[int], str]]] = {
     "extreme": ("one record that is not a number, infinite, or as large as a number can be", extreme_record),
     "noise": ("two declarations that hardly differ, whose noise could be the same", shared_noise),
 }
-HEAD = ("attempt", "name", "intervals given", "coverage", "error", "outcome")
 
 
-def rows(names: Iterable[str], simulations: int) -> Iterator[list[str]]:
-    """Yield the row of each attempt, with a third of the simulations for a regression."""
-    for name in names:
-        if name in PRIVACY:
-            what, attack = PRIVACY[name]
-            yield [what, f"`{name}`", "", "", "", attack(simulations)]
-            continue
-        attempt, outcomes = POPULATIONS[name], Outcomes()
-        for number in range(math.ceil(simulations / 3) if "x_bins" in attempt.declared else simulations):
-            simulated(attempt, number, outcomes)
-        yield [attempt.what, f"`{name}`", *outcomes.cells()]
+def privacy(simulations: int, name: str) -> list[str]:
+    """Attack the privacy of noisy tables."""
+    what, attack = PRIVACY[name]
+    return [what, f"`{name}`", "", "", attack(simulations)]
 
 
-def main(words: list[str]) -> int:
+def main() -> None:
     """Run the named attempts, or all."""
-    write, words = "--write" in words, [word for word in words if word != "--write"]
-    simulations = int(words[0]) if words and words[0].isdigit() else 450
-    names = [word for word in words if not word.isdigit()] or [*POPULATIONS, *PRIVACY]
-    if unknown := set(names) - {*POPULATIONS, *PRIVACY}:
-        print(f"given {', '.join(sorted(unknown))}; allowed: {', '.join([*POPULATIONS, *PRIVACY])}")
-        return 2
-    table = []
-    for row in rows(names, simulations):
-        print(" | ".join(row), flush=True)
-        table.append(row)
-    if write:
-        write_table("attempts", HEAD, table)
-    return 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=450)
+    parser.add_argument("--names", nargs="+", choices=[*ATTEMPTS, *PRIVACY], default=[*ATTEMPTS, *PRIVACY])
+    given = parser.parse_args()
+    with ProcessPoolExecutor(2) as pool:
+        rows = list(pool.map(partial(intervals, given.simulations), [name for name in given.names if name in ATTEMPTS]))
+    rows += [privacy(given.simulations, name) for name in given.names if name in PRIVACY]
+    show("attempts", ["attempt", "name", "intervals given", "coverage", "outcome"], rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -125,6 +127,11 @@ def _histogram(task: Task, epsilon: float) -> Mapping[str, float]:
     return {"epsilon": 2 * epsilon, "low": low, "high": high, "bins": bins}
 
 
+def _pairs(mbi: Any, columns: list[str]) -> Any:
+    """Make a fixed workload with a table for each pair of columns, or the table of a single column."""
+    return mbi.Fixed(queries=[mbi.Count(by=pair) for pair in itertools.combinations(columns, min(2, len(columns)))])
+
+
 APPROXIMATE = "(eps, delta)-DP (add/remove), delta = 1e-5"
 PURE = "DP (add/remove)"
 
@@ -139,7 +146,7 @@ def competitors() -> Mapping[str, Competitor]:
         "adassp": estimated("AdaSSP", APPROXIMATE, moments.adassp, is_regression),
         "tukey": estimated("TukeyEM", APPROXIMATE, tukey.tukey_em, is_regression),
         "divergence": estimated("Beta divergence", f"{PURE} | exact draws", divergence.beta_divergence),
-        "pairs": tabulated("OpenDP pairs", graphical.pairs),
-        "aim": tabulated("OpenDP AIM", graphical.aim, least=1),
-        "mst": tabulated("OpenDP MST", graphical.mst, least=1),
+        "pairs": tabulated("OpenDP pairs", _pairs),
+        "aim": tabulated("OpenDP AIM", lambda mbi, columns: mbi.AIM(queries=2), least=1),
+        "mst": tabulated("OpenDP MST", lambda mbi, columns: mbi.MST(), least=1),
     }

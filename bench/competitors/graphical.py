@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -27,21 +26,6 @@ Algorithm = Callable[[Any, list[str]], Any]
 def available() -> bool:
     """Check that the library is installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("mbi", "polars", "opendp"))
-
-
-def pairs(mbi: Any, columns: list[str]) -> Any:
-    """Make a fixed workload with a table for each pair of columns, or the table of a single column."""
-    return mbi.Fixed(queries=[mbi.Count(by=pair) for pair in itertools.combinations(columns, min(2, len(columns)))])
-
-
-def aim(mbi: Any, columns: list[str]) -> Any:
-    """Make AIM with tables of up to two columns."""
-    return mbi.AIM(queries=2)
-
-
-def mst(mbi: Any, columns: list[str]) -> Any:
-    """Make MST."""
-    return mbi.MST()
 
 
 def tables(task: Task, records: Records, epsilon: float, algorithm: Algorithm) -> Records:

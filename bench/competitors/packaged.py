@@ -12,7 +12,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Draws, Records, count, take
 from formalsynth.core.family import FAMILIES, Predictor
-from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Mechanism
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease
 from formalsynth.core.streams import Address, number_of
 from formalsynth.core.synthesizer import SamplerSettings, Synthesizer
 from formalsynth.engine.chain import Step
@@ -22,6 +22,7 @@ from formalsynth.stan.compile import compile_program
 from .tasks import Task
 
 ROOT = Path(__file__).parents[2]
+FOLDER = tempfile.TemporaryDirectory(prefix="formalsynth-")
 Parameters = Callable[[Task, float], Mapping[str, float]]
 """Function from the declarations, and epsilon for adding or removing a record, to the parameters of a mechanism."""
 
@@ -48,7 +49,7 @@ def fitted(
     )
     family = FAMILIES[task.family]
     address = Address(1, 6, number_of(f"competitors {task.name}"), len(records), replicate)
-    source = StanPosteriors(_executable(_program(entry, task)), family.priors, SamplerSettings())
+    source = StanPosteriors(_executable(entry.program or family.program), family.priors, SamplerSettings())
     result = Step(synthesizer, Context(family, records, address), source).run()
     if isinstance(result, DirectRelease):
         return result.predictor, result.draws
@@ -61,19 +62,10 @@ def predicted(predictor: Predictor, draws: Draws, records: Records, generator: n
     return Records(predictor.predict(generator, records, drawn)[0], records.design)
 
 
-def _program(entry: Mechanism, task: Task) -> str:
-    return entry.program or FAMILIES[task.family].program
-
-
 @functools.cache
 def _executable(program: str) -> Path:
     """Compiled program in a folder that is removed at the end."""
-    path = Path(_folder().name, program)
+    path = Path(FOLDER.name, program)
     cmdstan = Path(json.loads((ROOT / ".cmdstan" / "cmdstan.json").read_text(encoding="utf-8"))["path"])
     compile_program(ROOT / "stan" / f"{program}.stan", path, cmdstan)
     return path
-
-
-@functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="formalsynth-")

@@ -78,27 +78,21 @@ def page_table(summary: pd.DataFrame, measure: str) -> pd.DataFrame:
 
     The best mechanism with a guarantee is bold, and so are those that are equally good. A failure is shown as fails.
     """
-    cells = summary[summary["measure"] == measure].set_index(["task", "epsilon", "mechanism"])
-    entries = {name: entry for name, entry in competitors().items() if name in cells.index.get_level_values("mechanism")}
+    shown = summary[summary["measure"] == measure]
+    columns = ["task", "epsilon", "mechanism", "median", "best"]
+    cells = {(task, epsilon, name): _cell(*cell) for task, epsilon, name, *cell in shown[columns].to_numpy().tolist()}
+    entries = {name: entry for name, entry in competitors().items() if name in set(shown["mechanism"])}
     rows = [
-        [
-            task.label,
-            f"{epsilon:g}",
-            *(_cell(cells, (name, epsilon if entry.private else 0.0, key)) for key, entry in entries.items()),
-        ]
+        [task.label, f"{epsilon:g}", *(cells.get((name, epsilon if e.private else 0.0, key), "") for key, e in entries.items())]
         for name, task in tasks().items()
-        for epsilon in sorted(set(summary["epsilon"]) - {0.0}, reverse=True)
-        if len(summary[(summary["task"] == name) & (summary["epsilon"] == epsilon) & (summary["measure"] == measure)])
+        for epsilon in sorted({epsilon for given, epsilon, _ in cells if given == name} - {0.0}, reverse=True)
     ]
     return pd.DataFrame(rows, columns=["data", "ε", *(entry.short for entry in entries.values())])
 
 
-def _cell(cells: pd.DataFrame, key: tuple[str, float, str]) -> str:
-    if key not in cells.index:
-        return ""
-    median = float(cells["median"][key])
+def _cell(median: float, best: str) -> str:
     text = np.format_float_positional(float(f"{median:.2g}"), trim="-") if np.isfinite(median) else "fails"
-    return text if cells["best"][key] == "no" else f"**{text}**"
+    return text if best == "no" else f"**{text}**"
 
 
 def written(tidy: pd.DataFrame) -> None:

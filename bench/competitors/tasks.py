@@ -15,6 +15,7 @@ from formalsynth.core.private import Bins
 from formalsynth.core.registry import load as load_modules
 from formalsynth.core.tables import NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, POISSON, Tabled, tabled
 
+Draw = Callable[[np.random.Generator], Records]
 COUNTS = (POISSON, NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION)
 """Kinds of count families."""
 
@@ -28,7 +29,7 @@ class Task:
     family: str
     size: int
     """Declared approximate number of records."""
-    draw: Callable[[np.random.Generator], Records]
+    draw: Draw
     """Function that draws a data set, or reads it."""
     outcome: tuple[float, float, int]
     """Bounds of the outcome, and its number of bins in tables."""
@@ -83,25 +84,16 @@ def three_predictors(generator: np.random.Generator, correlation: float) -> Reco
     return Records(x, np.column_stack([np.ones(3000), z]))
 
 
-def _population(name: str, n: int, **parameters: float) -> Callable[[np.random.Generator], Records]:
-    def draw(generator: np.random.Generator) -> Records:
-        return POPULATIONS[name].function(generator, n, **parameters)
-
-    return draw
+def _population(name: str, n: int, **parameters: float) -> Draw:
+    return lambda generator: POPULATIONS[name].function(generator, n, **parameters)
 
 
-def _file(name: str) -> Callable[[np.random.Generator], Records]:
-    def read(generator: np.random.Generator) -> Records:
-        return files.load(name, "")
-
-    return read
+def _file(name: str) -> Draw:
+    return lambda generator: files.load(name, "")
 
 
-def _three(correlation: float) -> Callable[[np.random.Generator], Records]:
-    def draw(generator: np.random.Generator) -> Records:
-        return three_predictors(generator, correlation)
-
-    return draw
+def _three(correlation: float) -> Draw:
+    return lambda generator: three_predictors(generator, correlation)
 
 
 def tasks() -> Mapping[str, Task]:

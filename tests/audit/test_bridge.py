@@ -103,7 +103,6 @@ def test_the_log_ratio_is_the_difference_of_the_weighted_log_likelihoods(thresho
 @pytest.mark.parametrize("name", ["lognormal", "beta"])
 @pytest.mark.parametrize("seed", range(3))
 def test_losses_from_draws_agree_with_exact_losses_within_their_error(name, seed):
-    """A few of the 200 pairs of bench/audit.py, which cover all families."""
     replay = linear((PLAIN, LW), seed=seed) if name == "lognormal" else shares((PLAIN, LW), seed=seed)
     data, generator = np.arange(60), np.random.default_rng(seed)
     base, near = replay.outcomes_on(data)["lw"], replay.outcomes_on(np.append(data, 61))["lw"]

@@ -67,19 +67,6 @@ def test_the_winner_has_a_guarantee_and_failures_lose():
     assert summary.loc["divergence", ["median", "failed", "replicates"]].tolist() == [math.inf, 4, 6]
 
 
-def test_seconds_have_no_winner():
-    summary = tables.summarised(tidy({"histogram": [1.0] * 6, "moments": [2.0] * 6}, "seconds"))
-    assert set(summary["best"]) == {"no"}
-
-
-@pytest.mark.parametrize("measure", tables.SHOWN)
-def test_the_tables_of_the_page_are_those_of_the_summary(measure):
-    table = tables.page_table(pd.read_csv(tables.SUMMARY), measure)
-    pd.testing.assert_frame_equal(
-        table, pd.read_csv(tables.TABLES / f"competitors_{measure}.csv", dtype=str, keep_default_na=False)
-    )
-
-
 def test_every_mechanism_of_the_package_has_the_total_epsilon_of_the_comparison():
     """For adding or removing a record, whatever relation its own parameter is for."""
     from formalsynth.core.mechanism import MECHANISMS
@@ -122,7 +109,7 @@ def test_opendp_gets_the_declarations_and_the_total_epsilon(monkeypatch):
         monkeypatch.setitem(sys.modules, name, library)
     task = TASKS["lognormal"]
     records = task.draw(np.random.default_rng(1))
-    synthetic = graphical.tables(task, records, 0.5, graphical.mst)
+    synthetic = graphical.tables(task, records, 0.5, lambda mbi, columns: mbi.MST())
     assert library.given["epsilon"] == 0.5
     assert library.given["contributions"] == 1
     assert library.given["method"] == "sample"
@@ -132,44 +119,6 @@ def test_opendp_gets_the_declarations_and_the_total_epsilon(monkeypatch):
     np.testing.assert_array_equal(library.columns["z1"], records.design[:, 1])
     np.testing.assert_allclose(synthetic.x, np.exp(0.5))
     np.testing.assert_allclose(synthetic.design, [[1, 0.5]] * 2000)
-
-
-def test_synthetic_counts_are_whole_numbers():
-    values = Records(np.array([0.4, 7.6]), np.ones((2, 1)))
-    assert TASKS["hours"].rounded(values).x.tolist() == [0, 8]
-    assert TASKS["lognormal"].rounded(values).x.tolist() == [0.4, 7.6]
-
-
-@pytest.fixture
-def command(monkeypatch):
-    """Run the command in this process."""
-    main = import_module("bench.competitors.__main__").main
-
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["competitors", *arguments])
-        return main()
-
-    return command
-
-
-def test_the_command_writes_a_tidy_table(command, tmp_path):
-    out = tmp_path / "out.csv"
-    given = ["--replicates", "2", "--epsilon", "1", "--tasks", "beta", "--out", str(out)]
-    for names in (["histogram", "moments"], ["histogram"]):
-        assert command(*given, "--mechanisms", *names) == 0
-        table = pd.read_csv(out)
-        assert list(table) == ["task", "mechanism", "epsilon", "replicate", "measure", "value"]
-        assert not table.duplicated(["task", "mechanism", "epsilon", "replicate", "measure"]).any()
-        assert len(table) == 2 * 2 * 6
-        assert set(table["measure"]) == {"ecdf_max", "mean", "sd", "q90", "q99", "seconds"}
-    errors = table[table["measure"] == "ecdf_max"]["value"]
-    assert errors.between(0.005, 0.2).all()
-
-
-def test_unknown_names_are_refused(command, capsys):
-    with pytest.raises(SystemExit):
-        command("--tasks", "betas")
-    assert "given betas; allowed: beta, lognormal" in capsys.readouterr().err
 
 
 @pytest.mark.stan

@@ -58,7 +58,7 @@ def test_the_jackknife_error_of_a_mean_is_the_usual_one(generator):
 def test_the_error_of_a_spread_is_that_of_repeated_samples(generator, draw):
     """Samples of 100: the root mean square of the reported errors of log sd is its true standard deviation, within a tenth.
 
-    Of 2000 samples either is known to some 2 %; bench/spread.py has more distributions.
+    Of 2000 samples either is known to some 2 %.
     """
     make = generator.standard_normal if draw == "standard_normal" else lambda size: generator.gumbel(size=size)
     values = make((100, 2000))

@@ -4,7 +4,7 @@ A statistic is a function from values (units, ...) to one number for each column
 tables then use its name. Its error depends on the statistic:
 
 - mean and sd: the jackknife. Over samples of 100, its mean square equals the variance of the statistic for normal, Gumbel and
-    mildly lognormal values, whereas the bootstrap is a tenth too small; ``bench/spread.py`` measures both.
+    mildly lognormal values, whereas the bootstrap is a tenth too small.
 - quantiles: in tables, half the distance between the quantiles one standard deviation of rank below and above; in claims, which
     also compare cells, the bootstrap. The jackknife of a quantile is inconsistent: it can be 0.
 - min, max and spread (their difference): none. The bootstrap error of a range is too small by a quarter to a third, and more

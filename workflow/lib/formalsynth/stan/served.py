@@ -1,7 +1,7 @@
 """Served requests: a compiled program samples fits and evaluates points in one process, which ends with this one.
 
 Requests and answers go through pipes: no data are written to a file or a command line, and draws come back as doubles.
-``main.cpp`` is the other end, and ``bench/served.py`` measures what it saves. After any error there is no answer:
+``main.cpp`` is the other end. After any error there is no answer:
 :func:`formalsynth.stan.command.run` then runs CmdStan for this request only, with the same values or the error message.
 """
 
