@@ -7,7 +7,6 @@ prints each number in prose outside such parts with its sentence, and exits with
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from formalsynth.core.words import METRICS, metric
@@ -23,19 +23,8 @@ from formalsynth_workflow.report.rows import ours
 
 DOCUMENTS = ("README.md", "docs/*.md", "docs/proofs/*.md")
 """Documents whose parts are filled."""
-CHECKED = (
-    "docs/ATTEMPTS.md",
-    "docs/AUDIT.md",
-    "docs/COMPETITORS.md",
-    "docs/CONTRACTION.md",
-    "docs/COST.md",
-    "docs/INTERVALS.md",
-    "README.md",
-    "docs/OWN_STUDY.md",
-    "docs/PERFORMANCE.md",
-    "docs/WHAT_YOU_SIGN.md",
-    "docs/proofs/*.md",
-)
+PAGES = "ATTEMPTS", "AUDIT", "COMPETITORS", "CONTRACTION", "COST", "INTERVALS", "OWN_STUDY", "PERFORMANCE", "WHAT_YOU_SIGN"
+CHECKED = ("README.md", *(f"docs/{name}.md" for name in PAGES), "docs/proofs/*.md")
 """Documents whose prose is checked."""
 PART = re.compile(r"(<!-- begin: (\S+\.csv)((?: (?:rows|columns)=.*?)?) -->).*?<!-- end -->", re.DOTALL)
 WORDS = (
@@ -144,8 +133,7 @@ def _blank(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _values(text: str) -> Iterator[float]:
-    for value in re.findall(VALUE, text):
-        yield float(value.strip(",").replace(",", "").replace("−", "-"))
+    yield from (float(value.replace(",", "").replace("−", "-")) for value in re.findall(VALUE, text))
 
 
 def config_values(folder: Path) -> Iterator[float]:
@@ -168,43 +156,37 @@ def filled(text: str, folder: Path) -> str:
 
 def _table(path: Path, options: str) -> str:
     chosen = {key: value.split(",") for key, value in re.findall(r"(rows|columns)=(\S+)", options)}
-    patterns, columns = chosen.get("rows", ["*"]), chosen.get("columns", [])
     if path.name == "claims.csv":
-        claims = [[row.claim, row.verdict, ours(row)] for row in read_ledger(path) if _matches(row.id, patterns)]
-        cells = [["claim", "verdict", "found"], *claims]
+        claims = [(row.id, [row.claim, row.verdict, ours(row)]) for row in read_ledger(path)]
+        head, rows = ["claim", "verdict", "found"], claims
     else:
-        with path.open(encoding="utf-8", newline="") as file:
-            table = list(csv.DictReader(file))
-        if "statistic" in table[0]:
-            cells = _statistics([row for row in table if _matches(row["synthesizer"], patterns)], columns)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if "statistic" in table:
+            table = _statistics(table, chosen.get("columns") or list(dict.fromkeys(table["statistic"])))
         else:
-            rows = [list(row.values()) for row in table if _matches(next(iter(row.values())), patterns)]
-            cells = [list(table[0]), *rows]
-    if len(cells) < 2:
+            table.index = pd.Index(table.iloc[:, 0])
+        head, rows = [*map(str, table)], [(str(key), list(row)) for key, row in zip(table.index, table.to_numpy(), strict=True)]
+    patterns = chosen.get("rows", ["*"])
+    cells = [row for key, row in rows if any(fnmatchcase(key, pattern) for pattern in patterns)]
+    if not cells:
         raise ValueError(f"{path} has no row {', '.join(patterns)}")
-    return markdown_rows([cells[0], ["---", *["---:"] * (len(cells[0]) - 1)], *cells[1:]])
+    return markdown_rows([head, ["---", *["---:"] * (len(head) - 1)], *cells])
 
 
-def _statistics(table: list[dict[str, str]], columns: list[str]) -> list[list[str]]:
-    """Arrange a table of statistics with a row for each synthesizer."""
+def _statistics(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Arrange a table of statistics with a row for each synthesizer, which is the index."""
     METRICS.find()
-    columns = columns or list(dict.fromkeys(row["statistic"] for row in table))
-    values = {(row["synthesizer"], row["statistic"]): _number(row["estimate"]) for row in table}
-    labels = {row["synthesizer"]: row["label"] for row in table}
-    values |= {(row["synthesizer"], "guarantee"): row["guarantee"] for row in table}
-    return [
-        ["mechanism", *(metric(column).name for column in columns)],
-        *([label, *(values[id, column] for column in columns)] for id, label in labels.items()),
-    ]
+    wide = table.assign(estimate=table["estimate"].map(_number)).pivot(
+        index="synthesizer", columns="statistic", values="estimate"
+    )
+    named = table.drop_duplicates("synthesizer").set_index("synthesizer")
+    wide = wide.loc[named.index].assign(mechanism=named["label"], guarantee=named["guarantee"])
+    return wide[["mechanism", *columns]].rename(columns=lambda name: metric(name).name if name in columns else name)
 
 
 def markdown_rows(rows: Iterable[Sequence[str]]) -> str:
     """Write rows of a table in Markdown: head, column alignment and cells."""
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
-
-
-def _matches(value: str, patterns: list[str]) -> bool:
-    return any(fnmatchcase(value, pattern) for pattern in patterns)
 
 
 def _number(text: str) -> str:

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from PIL import Image
 
 from dev.numbers import documents, filled, markdown_rows
-from dev.results_page import caption_in, errata_page, lead_picture, readme_part, results_page
+from dev.results_page import errata_page, lead_picture, readme_part, results_page
 from formalsynth.runtime.files import read_table, whole, write_text
 from formalsynth_workflow.ledger.steadiness import agreement, drawn_verdicts, steadiness
 from formalsynth_workflow.plan.load import plan_of
@@ -102,7 +103,7 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     """
     rows, steady = read_ledger(folder / LEDGER), read_table(folder / STEADINESS)
     readme = (folder / README).read_text(encoding="utf-8")
-    readme = between(readme, PICTURE, lead_picture(str(KEPT), rows), str(README))
+    readme = between(readme, PICTURE, lead_picture(rows), str(README))
     answers = {paper.question: paper.answer for paper in plan.papers.values() if paper.question}
     texts = {
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
@@ -134,19 +135,17 @@ def keep(plan: Plan, folder: Path) -> None:
         copies += [(path, folder / KEPT / key / path.name) for path in sorted(paths)]
     for source, target in copies:
         if source.suffix == ".png":
-            _keep_drawing(source, target)
+            with Image.open(source) as drawing, whole(target) as partial:
+                drawing.convert("RGB").save(partial, optimize=True)
         elif target == folder / LEDGER or source.stat().st_size <= LARGEST:
             with whole(target) as partial:
                 shutil.copyfile(source, partial)
     verdicts = pd.concat([_drawn_verdicts(paper, plan, folder / "results" / SCALE / key) for key, paper in plan.papers.items()])
     steady = steadiness(verdicts)
     write_text(folder / STEADINESS, steady.to_csv(index=False))
-    captions = caption_in(folder / "figures" / SCALE)
+    agreements = agreement(verdicts) if len(steady) else np.empty(0)
     rows = read_ledger(folder / LEDGER)
-    write_text(
-        folder / RESULTS,
-        results_page(plan, rows, SCALE, KEPT.name, captions, steady, agreement(verdicts) if len(steady) else np.empty(0)),
-    )
+    write_text(folder / RESULTS, results_page(plan, rows, SCALE, folder / "figures" / SCALE, steady, agreements))
 
 
 def _drawn_verdicts(paper: Paper, plan: Plan, results: Path) -> pd.DataFrame:
@@ -158,13 +157,6 @@ def _drawn_verdicts(paper: Paper, plan: Plan, results: Path) -> pd.DataFrame:
     tables = {key: read_table(path) for key, path in paths.items() if path.exists()}
     claims = [claim for claim in paper.claims if names[claim.id] and tables.keys() >= set(names[claim.id])]
     return drawn_verdicts(claims, tables, plan.config.verdicts, plan.config.root_seed)
-
-
-def _keep_drawing(source: Path, target: Path) -> None:
-    from PIL import Image
-
-    with Image.open(source) as drawing, whole(target) as partial:
-        drawing.convert("RGB").save(partial, optimize=True)
 
 
 if __name__ == "__main__":

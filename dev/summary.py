@@ -5,7 +5,6 @@ Run as ``python -m dev.summary summary.pdf``. All numbers come from docs/referen
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import textwrap
@@ -66,10 +65,7 @@ class Page:
 
 def main() -> int:
     """Run the command line: write the summary."""
-    parser = argparse.ArgumentParser(prog="python -m dev.summary", description="Two pages on the reference run, as PDF.")
-    parser.add_argument("file", type=Path)
-    file = parser.parse_args().file
-    with PdfPages(file, metadata={"Title": "formalsynth: summary", "CreationDate": None}) as pdf:
+    with PdfPages(sys.argv[1], metadata={"Title": "formalsynth: summary", "CreationDate": None}) as pdf:
         for page in pages(plan_of(Path("config")), Path()):
             pdf.savefig(page.canvas)
     return 0

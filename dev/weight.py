@@ -40,7 +40,7 @@ def main() -> int:
         print(f"{weight:6} of {budgets.get(room, 0):6}  {room}")
     above = [room for room, weight in weights.items() if weight > budgets.get(room, 0)]
     for room in above:
-        print(f"{room} has {weights[room]} lines of code, but its budget in {BUDGET} is {budgets.get(room, 0)}", file=sys.stderr)
+        print(f"{room}: {weights[room]} lines of code, above its budget in {BUDGET}", file=sys.stderr)
     return int(bool(above))
 
 

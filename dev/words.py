@@ -25,12 +25,11 @@ def main(paths: list[str]) -> int:
         files = {path for path in files if any(path.is_relative_to(folder) for folder in paths)}
     else:
         files = {path for path in files if not any(path.is_relative_to(folder) for folder in rules["not yet"])}
-    uses = 0
-    for path in sorted(files):
-        for line, use, instead in check(path.read_text(encoding="utf-8"), rules, python=path.suffix == ".py"):
-            print(f"{path}:{line}: {use}: {instead}")
-            uses += 1
-    return int(uses > 0)
+    texts = [(path, path.read_text(encoding="utf-8")) for path in sorted(files)]
+    uses = [(path, *use) for path, text in texts for use in check(text, rules, python=path.suffix == ".py")]
+    for path, line, use, instead in uses:
+        print(f"{path}:{line}: {use}: {instead}")
+    return int(bool(uses))
 
 
 def check(text: str, rules: dict[str, Any], *, python: bool) -> Iterator[tuple[int, str, str]]:

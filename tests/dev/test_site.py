@@ -1,13 +1,11 @@
 """Documents as pages of a site."""
 
 import re
+import subprocess
 
 import pytest
 
-from dev.site import Links, main
-from formalsynth.core.text import DataError
-
-TRACKED = {"README.md", "docs/A.md", "docs/proofs/b.md", "docs/reference/fig.png", "config/config.yaml"}
+from dev.site import write_documents
 
 
 def test_every_link_has_its_target(documents):
@@ -28,28 +26,9 @@ def test_every_link_has_its_target(documents):
     assert not missing
 
 
-@pytest.mark.parametrize(("document", "link", "target"), [
-    ("README.md", "docs/A.md#the-answer", "docs/A.html#the-answer"), ("docs/A.md", "../README.md", "../index.html"),
-    ("docs/proofs/b.md", "../A.md", "../A.html"), ("docs/A.md", "reference/fig.png", "reference/fig.png"),
-    ("docs/A.md", "https://example.org/a.md", "https://example.org/a.md"), ("docs/A.md", "#here", "#here"),
-    ("docs/A.md", "reference", None),
-])  # fmt: skip
-def test_links_lead_to_pages_and_copies(document, link, target):
-    assert Links(document, TRACKED).target(link) == target
-
-
-def test_a_link_without_a_file_is_refused():
-    with pytest.raises(DataError, match=r"docs/A.md: the link B.md does not lead to a file"):
-        Links("docs/A.md", TRACKED).target("B.md")
-
-
-def test_without_a_report_it_names_the_command_to_run(tmp_path, capsys):
-    assert main([str(tmp_path / "site"), str(tmp_path)]) == 2
-    assert "run snakemake share first" in capsys.readouterr().err
-
-
-def test_no_folder_is_replaced(tmp_path, capsys):
-    (tmp_path / "index.html").touch()
-    assert main([str(tmp_path), str(tmp_path)]) == 2
-    assert "exists: remove it, or give another folder" in capsys.readouterr().err
-    assert (tmp_path / "index.html").exists()
+def test_a_link_without_a_file_is_refused(tmp_path):
+    (tmp_path / "A.md").write_text("[b](B.md)")
+    for command in (["init", "-q"], ["add", "A.md"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    with pytest.raises(FileNotFoundError, match=r"A.md: the link B.md does not lead to a file"):
+        write_documents(tmp_path, tmp_path / "site")
