@@ -1,6 +1,5 @@
 """Promises to readers of the repository: versions that agree, a true README, set-up that names missing parts."""
 
-import json
 import os
 import re
 import shlex
@@ -8,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,12 +26,6 @@ FOR_RELEASES, FOR_CLUSTERS = RELEASE["dependencies"], WORKFLOW["optional-depende
 FOR_TESTS = PROJECT["optional-dependencies"]["dev"]
 SET_UP = ("Makefile", "requirements.txt", "pyproject.toml", "config", "workflow", "release")
 """Files and folders that set-up reads."""
-PACKAGES = [
-    REPOSITORY / "workflow" / "lib" / "formalsynth",
-    REPOSITORY / "workflow" / "lib" / "formalsynth_workflow",
-    REPOSITORY / "release" / "formalsynth_release",
-]
-ROOMS = {path.parent.name: package for package in PACKAGES for path in package.glob("*/__init__.py")}
 GUIDES = {
     name: (REPOSITORY / name).read_text(encoding="utf-8")
     for name in (
@@ -46,7 +38,6 @@ GUIDES = {
 }
 README = GUIDES["README.md"]
 MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-CONFIG = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text())
 PROGRAMS = {"python", "pip", "cmdstan", "cxx-compiler", "make"}
 """Programs that conda installs besides the Python packages; pip users have them from elsewhere."""
 # Written with brackets, so that this file does not find itself.
@@ -146,12 +137,6 @@ def test_no_tracked_file_names(pattern):
     assert uses == []
 
 
-def test_the_data_files_that_git_tracks_are_those_that_are_described():
-    described = json.loads((REPOSITORY / "resources" / "datapackage.json").read_text())["resources"]
-    expected = {"resources/datapackage.json", *(f"resources/{entry['path']}" for entry in described)}
-    assert {name for name, _ in tracked() if name.startswith("resources/")} == expected
-
-
 @pytest.mark.parametrize("name", GUIDES)
 def test_links_lead_somewhere(name):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", GUIDES[name]):
@@ -170,60 +155,6 @@ def test_make_targets_and_modules_that_are_run_by_name_exist():
     targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.M))
     for name, text in texts.items():
         assert set(re.findall(r"(?:`|run: )make ([a-z-]+)", text)) <= targets, name
-
-
-@pytest.mark.parametrize("name", ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"])
-def test_what_the_guides_name_exists(name):
-    """Paths, names in the package, keys of config and files among the results."""
-    text = re.sub(r"^```.*?^```$", "", GUIDES[name], flags=re.M | re.S)
-    named = [token for code in re.findall(r"`([^`]+)`", text) for token in re.findall(r"[\w./<>*-]+", code)]
-    parts = [token for token in named if re.match(r"[A-Za-z]\w*[./]\w", token) and not set("<>*") & set(token)]
-    assert len(parts) > 10
-    for token in parts:
-        assert is_path(token) or is_in_package(token) or is_key(token) or is_result(token), token
-
-
-def is_path(token):
-    """A file, a folder or a module of the repository, or of the package where it begins with a room."""
-    return any((folder / token).exists() for folder in (REPOSITORY, *PACKAGES)) or is_module(token)
-
-
-def is_module(token):
-    """A command for maintainers."""
-    return (REPOSITORY / "dev" / f"{token.removeprefix('dev.')}.py").is_file()
-
-
-def is_in_package(token):
-    """A dotted name that begins with a room or with the package: a module, or what is reached from one by attributes."""
-    parts = re.sub(r"^formalsynth(_workflow|_release)?\.", "", token).split(".")
-    package = ROOMS.get(parts[0]) or next((folder for folder in PACKAGES if (folder / f"{parts[0]}.py").exists()), None)
-    if package is None or "/" in token:
-        return False
-    depth = next(k for k in range(len(parts), 0, -1) if is_path("/".join(parts[:k])) or is_path("/".join(parts[:k]) + ".py"))
-    target = import_module(".".join([package.name, *parts[:depth]]))
-    for attribute in parts[depth:]:
-        fields = getattr(target, "model_fields", {})
-        if attribute not in fields and not hasattr(target, attribute):
-            return False
-        target = fields[attribute] if attribute in fields else getattr(target, attribute)
-    return True
-
-
-def is_key(token):
-    """A dotted path of keys in the config of the range paper."""
-    tree = yaml.safe_load((REPOSITORY / "config" / "papers" / "range.yaml").read_text())
-    for key in token.split("."):
-        if not isinstance(tree, dict) or key not in tree:
-            return False
-        tree = tree[key]
-    return True
-
-
-def is_result(token):
-    """A file that a rule names, an ending of one, or what is made of one synthesizer or figure."""
-    rules = "\n".join(path.read_text() for path in (REPOSITORY / "workflow" / "rules").glob("*.smk"))
-    token = re.sub(r"^averaged_0\.\d_1\.\d", "{synthesizer}", re.sub(r"^fig\d\d", "fig", token))
-    return token in ("{synthesizer}", "fig.csv") or f"/{token}" in rules
 
 
 def test_hosted_ci_and_containers_start_from_what_is_pinned_by_checksum_and_may_do_little():
@@ -375,12 +306,3 @@ def test_a_moved_or_broken_environment_is_made_again(checkout):
     (checkout / ".venv" / "bin" / "python").unlink()
     (checkout / ".venv" / "bin" / "python").symlink_to("gone")
     assert "pip install" in plan()
-
-
-@pytest.mark.parametrize(("given", "shown"), [([], CONFIG["scale"]), (["SCALE=smoke"], "smoke"), (["SCALE=mine"], "mine")])
-def test_make_estimates_its_time(checkout, given, shown):
-    plan = make(checkout, "-n", *given).stdout
-    about = dict(re.findall(r"^ABOUT_(\w+) := (.+)$", MAKEFILE, re.M)).get(shown, "an unknown time")
-    assert f"Making everything at scale {shown}: about {about}" in plan
-    assert plan.rstrip().endswith(f'/results/{shown}/report/index.html"')
-    assert ("--config scale=" in plan) == bool(given)
