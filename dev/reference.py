@@ -20,18 +20,19 @@ from PIL import Image
 from dev.numbers import documents, filled, markdown_rows
 from dev.results_page import errata_page, lead_picture, readme_part, results_page
 from formalsynth.runtime.files import read_table, whole, write_text
+from formalsynth.settings.yaml_file import load_yaml
+from formalsynth_workflow import REPOSITORY
 from formalsynth_workflow.ledger.steadiness import agreement, drawn_verdicts, steadiness
 from formalsynth_workflow.plan.load import plan_of
 from formalsynth_workflow.plan.marks import between
 from formalsynth_workflow.plan.paper import Paper, Plan
 from formalsynth_workflow.report.contents import read_ledger
-from formalsynth_workflow.report.glossary import TERMS
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")
 LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
-GLOSSARY = Path("docs", "GLOSSARY.md")
+GLOSSARY, EXPLANATIONS = Path("docs", "GLOSSARY.md"), REPOSITORY / "workflow" / "report" / "glossary.yaml"
 PART, PICTURE = "findings", "picture"
 """Names of the generated parts of README.md."""
 LARGEST = 100_000
@@ -101,14 +102,14 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     Returns:
         1 if something is out of date and was not written, else 0.
     """
-    rows, steady = read_ledger(folder / LEDGER), read_table(folder / STEADINESS)
+    rows, steady, explained = read_ledger(folder / LEDGER), read_table(folder / STEADINESS), load_yaml(EXPLANATIONS)
     readme = (folder / README).read_text(encoding="utf-8")
     readme = between(readme, PICTURE, lead_picture(rows), str(README))
     answers = {paper.question: paper.answer for paper in plan.papers.values() if paper.question}
     texts = {
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
-        ERRATA: errata_page(rows, plan.errata),
-        GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
+        ERRATA: errata_page(rows, plan.errata, explained["erratum_parts"]),
+        GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in explained["terms"].items())]) + "\n",
     }
     for path in documents(folder):
         texts[path] = filled(texts.get(path) or _text(folder / path), folder)

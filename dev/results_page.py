@@ -17,7 +17,6 @@ from formalsynth_workflow.ledger.verdicts import REPRODUCED, VERDICTS
 from formalsynth_workflow.plan.paper import Paper, Plan, figure_file
 from formalsynth_workflow.report.captions import finding, with_finding
 from formalsynth_workflow.report.findings import FINDINGS, JUDGED, Findings, findings
-from formalsynth_workflow.report.glossary import ERRATUM
 from formalsynth_workflow.report.rows import ours
 from formalsynth_workflow.report.unsteady import Turning, headline_error, stays_words, unsteady
 
@@ -74,7 +73,7 @@ def _answered(question: str, rows: Sequence[LedgerRow], turning: Turning, docs: 
 def _by_paper(totals: Findings, papers: Sequence[str]) -> str:
     """Write a Markdown table of the numbers of claims of kind test, by paper; it leaves out studies of our own."""
     columns = {verdict: [verdict] for verdict in (*JUDGED, *FINDINGS)} | {"not judged": list(totals.unjudged)}
-    own = {key for key, _ in totals.others} - {key for key, _ in totals.tests}
+    own = {key for key, _, _ in totals.counts} - {key for key, _, kind in totals.counts if kind == "test"}
     rows = [[f"`{key}`", *(str(totals.of(of, key)) for of in columns.values())] for key in papers if key not in own]
     return markdown_rows([["paper", *columns], ["---", *["---:"] * len(columns)], *rows])
 
@@ -86,8 +85,14 @@ def _apart(totals: Findings) -> str:
     return words if kinds else ""
 
 
-def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
-    """Write ``docs/ERRATA.md``: errors in the printed papers, with the claims of the reference run that test them."""
+def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
+    """Write ``docs/ERRATA.md``: errors in the printed papers, with the claims of the reference run that test them.
+
+    Args:
+        rows: the ledger.
+        errata: the errors.
+        headings: headings of the texts of an erratum.
+    """
     parts = [
         "# Errata",
         "Errors in the printed papers, from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
@@ -100,7 +105,7 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
     for result in findings(rows, errata).errata:
         erratum = result.erratum
         places = "; ".join(f"`{place.paper}`: {place.place}" for place in erratum.places)
-        texts = [f"- {title}: {text}" for name, title in ERRATUM.items() if (text := str(getattr(erratum, name)).strip())]
+        texts = [f"- {title}: {text}" for name, title in headings.items() if (text := str(getattr(erratum, name)).strip())]
         texts += [f"- Run it: `{erratum.command}`"] if erratum.command else []
         also = [f"- Earlier numbers: {', '.join(erratum.also)}"] if erratum.also else []
         claims = [f"- {_claim(row, {})}" for row in result.claims] or ["- No claim of the reference run tests it."]

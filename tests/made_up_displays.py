@@ -18,7 +18,7 @@ FIELDS = {
     "budgets": [{"value": ["claimed", "audited", "attacked"], "table": "audit"}],
     "contraction": [{"panels": "synthesizer"}],
     "density": [{"centred": True}],
-    "ecdf": [{}, {"log": True, "panels": "scenario"}],
+    "ecdf": [{}, {"panels": "scenario"}],
     "exceedance": [{"value": ["audited", "claimed", "claimed_larger"], "table": "audit"}],
     "frontier": [{"value": "ecdf_max"}],
     "guaranteed": [{"value": "ecdf_max"}],

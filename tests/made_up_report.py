@@ -5,16 +5,17 @@ from pathlib import Path
 
 import matplotlib.image
 import numpy as np
+import pandas as pd
 
 from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth_workflow.ledger.errata import Erratum
-from formalsynth_workflow.ledger.judge import COLUMNS
+from formalsynth_workflow.ledger.judge import COLUMNS, LedgerRow
 from formalsynth_workflow.ledger.verdicts import VERDICTS
 from formalsynth_workflow.report.contents import Files
 from formalsynth_workflow.report.copies import SHARP
-from formalsynth_workflow.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
+from formalsynth_workflow.report.info import DisplayInfo, FileInfo, PaperInfo, RunInfo, SizeInfo
 from formalsynth_workflow.report.pages import Ran, write_report
-from formalsynth_workflow.report.provenance import Cost, Loss, Sampling
+from formalsynth_workflow.report.provenance import Loss
 
 TEMPLATES = sorted(Path(__file__).parents[1].joinpath("workflow", "report").iterdir())
 NASTY = '<script>alert("x")</script> & "quotes" <b>'
@@ -23,27 +24,25 @@ WIDE, NARROW = (30, 90), (60, 90)
 
 def figure(number, **changes):
     plain = {
-        "number": number, "file": f"first/fig{int(number):02d}", "subject": f"Bounds {NASTY}", "same_as": "", "stand_in": False,
+        "ledger_name": f"figure {number}", "file": f"first/fig{int(number):02d}", "subject": f"Bounds {NASTY}", "stand_in": False,
         "columns": ["delta", "epsilon"], "guarantees": ["asymptotic DP (local eps_x)", "DP | fixed weights"],
         "alt": f"Violin plots: Bounds {NASTY}. The caption has more.",
     }  # fmt: skip
-    return FigureInfo(**plain | changes)
+    return DisplayInfo(**plain | changes)
 
 
 def table(number, **changes):
     plain = {
-        "number": number, "file": f"first/table{number}", "subject": f"Means {NASTY}", "stand_in": False, "columns": ["mean"],
-        "guarantees": [], "headings": {"mean": f"Mean {NASTY}"},
+        "ledger_name": f"table {number}", "file": f"first/table{number}", "subject": f"Means {NASTY}", "stand_in": False,
+        "columns": ["mean"], "guarantees": [], "headings": {"mean": f"Mean {NASTY}"},
     }  # fmt: skip
-    return TableInfo(**plain | changes)
+    return DisplayInfo(**plain | changes)
 
 
 def paper(key, **changes):
-    plain = {
-        "key": key, "title": f"Paper {key} {NASTY}", "authors": "Somebody (2026)", "scenarios": ["simulation_n20"],
-        "left_out": [], "skipped": [], "warnings": [], "figures": [], "tables": [],
-    }  # fmt: skip
-    return PaperInfo(**plain | changes)
+    plain = {"key": key, "title": f"Paper {key} {NASTY}", "authors": "Somebody (2026)", "scenarios": ["simulation_n20"]}
+    nothing = dict.fromkeys(("left_out", "skipped", "warnings", "figures", "tables"), ())
+    return PaperInfo(**plain | nothing | changes)
 
 
 def changed(info, **changes):
@@ -89,13 +88,15 @@ INFO = RunInfo(
 RAN = Ran(
     facts={"commit": "abc1234, with uncommitted changes", "CmdStan": "2.27.0", "Python": "3.11"},
     sampling={
-        "first": Sampling(
-            fits=40, refits=3, failed=1, rhat_max=1.01, ess_bulk_min=512.3, ess_tail_min=430.0, divergences=0, treedepth_hits=0,
-            seconds=75.0,
-        )
+        "first": {
+            "fits": 40, "refits": 3, "failed": 1, "rhat_max": 1.01, "ess_bulk_min": 512.3, "ess_tail_min": 430.0,
+            "divergences": 0, "treedepth_hits": 0, "seconds": 75.0,
+        }
     },
     losses={"first": [Loss(scenario="scaled", synthesizer="solved", failed=1, rows=2, reason=f"no {NASTY}")]},
-    costs=[Cost(step="fit_batch", jobs=4, seconds=80.0, processor_seconds=75.0, memory_mb=150.2)],
+    costs=pd.DataFrame(
+        [{"step": "fit_batch", "jobs": 4, "seconds": 80.0, "processor_seconds": 75.0, "memory_mb": 150.2}]
+    ),
     seconds=45.0,
 )  # fmt: skip
 
@@ -103,33 +104,31 @@ RAN = Ran(
 def claim(k, verdict):
     """A row of the ledger; the first belongs to figure 1, the second to a figure that was left out, the rest to none."""
     row = dict.fromkeys(COLUMNS, "") | {"id": f"first-{k}", "paper": "first", "place": f"Section {k}", "verdict": verdict}
-    row |= {
-        "claim": f"Claim number{k} {NASTY}",
-        "estimate": "0.1 / 0.2",
-        "mcse": "0.01 / 0.02",
-        "replicates": "2",
-        "test": "order",
-    }
-    return row | {
-        "shows": {0: "figure 1", 1: "figure 4"}.get(k, ""),
-        "erratum": {"misprint": "E1", "refuted": "E2"}.get(verdict, ""),
-        "note": NASTY,
-        "kind": "test",
-    }
+    row |= {"claim": f"Claim number{k} {NASTY}", "estimate": "0.1 / 0.2", "mcse": "0.01 / 0.02", "replicates": "2"}
+    row |= {"shows": {0: "figure 1", 1: "figure 4"}.get(k, ""), "erratum": {"misprint": "E1", "refuted": "E2"}.get(verdict, "")}
+    return row | {"test": "order", "note": NASTY, "kind": "test"}
+
+
+KINDS = (
+    "recovered",
+    "drawn records",
+    "by construction",
+    "implied by first-0",
+    "another reading of first-0",
+    "ours",
+    "settings lost",
+)
+
+
+def claim_row(k=0, verdict="reproduced", **fields):
+    """A row of the ledger as the report reads it."""
+    return LedgerRow(**claim(k, verdict) | {"replicates": 2} | fields)
 
 
 def claims():
     """One claim of the first paper for each verdict and each kind, and one of the second."""
     rows = [claim(k, verdict) for k, verdict in enumerate(VERDICTS)]
-    for kind in (
-        "recovered",
-        "drawn records",
-        "by construction",
-        "implied by first-0",
-        "another reading of first-0",
-        "ours",
-        "settings lost",
-    ):
+    for kind in KINDS:
         rows.append(claim(len(rows), next(iter(VERDICTS))) | {"kind": kind})
     return [*rows, claim(0, next(iter(VERDICTS))) | {"id": "second-0", "paper": "second", "claim": "Another matter", "shows": ""}]
 
@@ -142,8 +141,8 @@ def made(folder, papers, ledger):
             for ending, text in {"csv": TIDY, "txt": f"Caption of {item.file} {NASTY}\n", "svg": SVG}.items():
                 shown[f"{item.file}.{ending}"] = write(folder / f"{item.file}.{ending}", text)
         for k, item in enumerate(info.figures):
-            if k == 2:
-                shown[f"{item.file}.svg"].write_text(SVG + "<!-- -->" * SHARP, encoding="utf-8")  # too large for a page
+            if k == 2:  # too large for a page
+                shown[f"{item.file}.svg"].write_text(SVG + "<!-- -->" * SHARP, encoding="utf-8")
             matplotlib.image.imsave(folder / f"{item.file}.png", np.ones((*(WIDE if k else NARROW), 3)))
             shown[f"{item.file}.png"] = folder / f"{item.file}.png"
     sources = {f"papers/{info.key}.yaml": write(folder / f"{info.key}.yaml", CONFIG) for info in papers}

@@ -4,7 +4,7 @@ import pandas as pd
 from made_up_report import FIRST, INFO, changed
 
 from formalsynth.runtime.files import write_table
-from formalsynth_workflow.report.closing import closing, listed
+from formalsynth_workflow.report.closing import closing
 from formalsynth_workflow.report.provenance import ROWS
 
 
@@ -25,11 +25,11 @@ def table_of(folder, scenario, lost):
 
 def test_a_run_ends_with_each_failure_and_what_could_not_be_made(tmp_path):
     paths = [table_of(tmp_path, "some_n20", 3), table_of(tmp_path, "all_n20", 10), table_of(tmp_path, "none_n20", 0)]
-    info = info_of("figure 15", "figure 16", "table 1")
+    info = info_of("figure 15", "table 1", "figure 16b")
     assert closing(info, [*paths, str(tmp_path / "first" / "absent_n20" / "replicates.csv")]) == [
         "FAILED: first some_n20: B in 3 of 10 replicates: R-hat 1.31 is above 1.05",
         "FAILED: first all_n20: B in 10 of 10 replicates: R-hat 1.31 is above 1.05",
-        "NOT MADE: first: figures 15, 16; table 1: data are absent",
+        "NOT MADE: first: figures 15, 16b; table 1: data are absent",
         "STAND-IN: first: figure 2: made from simulated data",
     ]
     assert closing(info, []) == []  # nothing of the paper was requested
@@ -40,7 +40,3 @@ def test_a_table_that_cannot_be_read_does_not_hide_the_other_lines(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text("damaged")
     assert [line.partition(":")[0] for line in closing(info_of("table 1"), [str(path)])] == ["NOT MADE", "STAND-IN"]
-
-
-def test_numbers_are_listed_by_kind():
-    assert listed(["figure 4", "table 1", "figure 12b"]) == "figures 4, 12b; table 1"

@@ -16,22 +16,12 @@ SECRET = 48_271_944
 @pytest.fixture
 def run(tmp_path):
     """Description of a run with a file that is not published, and the files of the run, which only their owner can read."""
-    mine = paper(
-        "mine",
-        confidential=["income.csv"],
-        confidential_claims=["second-0"],
-        figures=[
-            figure("1", file="mine/fig01", confidential="records"),
-            figure("2", file="mine/fig02", confidential="statistics"),
-        ],
-        tables=[table("1", file="mine/table1", confidential="statistics")],
-    )
+    figures = [figure(k, file=f"mine/fig0{k}", confidential=kind) for k, kind in (("1", "records"), ("2", "statistics"))]
+    tables = [table("1", file="mine/table1", confidential="statistics")]
+    mine = paper("mine", confidential=["income.csv"], confidential_claims=["second-0"], figures=figures, tables=tables)
     info = changed(INFO, papers=[*INFO.papers, mine])
-    files = made_up_report.made(
-        tmp_path / "run",
-        info.papers,
-        [claim | {"note": f"{SECRET}"} if claim["id"] == "second-0" else claim for claim in claims()],
-    )
+    ledger = [claim | {"note": f"{SECRET}"} if claim["id"] == "second-0" else claim for claim in claims()]
+    files = made_up_report.made(tmp_path / "run", info.papers, ledger)
     for name, path in files.shown.items():
         if name.startswith("mine/") and path.suffix != ".png":
             text = path.read_text(encoding="utf-8").replace("57771", f"{SECRET}").replace("Caption", f"Caption {SECRET}")
@@ -82,7 +72,7 @@ def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, 
     assert "Jobs by step" in texts["index.html"].decode()
 
 
-def test_large_tables_are_packed_with_the_same_bytes_each_time(run):
+def test_large_tables_are_packed_with_the_same_bytes_and_a_figure_has_one_picture_without_vectors_if_large(run):
     info, files = run
     path = files.shown["first/fig02.csv"]
     path.write_text("a,b\n" + "0.1,2\n" * (LARGE // 5))
@@ -90,19 +80,10 @@ def test_large_tables_are_packed_with_the_same_bytes_each_time(run):
     assert first.contents["first/fig02.csv.gz"] == second.contents["first/fig02.csv.gz"]
     assert gzip.decompress(first.contents["first/fig02.csv.gz"]) == path.read_bytes()
     assert first.of("first/fig02") == {"csv": "first/fig02.csv.gz", "txt": "first/fig02.txt", "svg": "first/fig02.svg"}
-
-
-def test_a_figure_has_one_picture_and_a_large_one_has_no_vectors(run):
-    info, files = run
-    assert {"first/fig01.svg", "first/fig01.png"} <= set(files.shown)
     files.shown["first/fig02.svg"].write_text(" " * 200_000)
     contents = copies(info, files.shown, sent=False).contents
-    assert [name for name in contents if "fig01." in name and name.startswith("first") and name.endswith("g")] == [
-        "first/fig01.svg"
-    ]
-    assert [name for name in contents if "fig02." in name and name.startswith("first") and name.endswith("g")] == [
-        "first/fig02.png"
-    ]
+    pictures = [name for name in contents if name.startswith(("first/fig01", "first/fig02")) and name.endswith("g")]
+    assert pictures == ["first/fig01.svg", "first/fig02.png"]
 
 
 def test_what_is_sent_has_room_in_a_mail(run, monkeypatch):
@@ -111,7 +92,7 @@ def test_what_is_sent_has_room_in_a_mail(run, monkeypatch):
     files.shown["first/fig02.svg"].write_text(" " * 4000)
     monkeypatch.setattr(copied, "ROOM", 5000)
     sent = copies(info, files.shown, sent=True)
-    assert "first/fig02.csv" in [file.name for file in sent.left_out if file.why == TOO_LARGE]
+    assert "first/fig02.csv" in sent.left_out[TOO_LARGE]
     assert "first/fig02.svg" in sent.contents
     assert "first/fig02.csv" in copies(info, files.shown, sent=False).contents
     assert ROOM < 15_000_000

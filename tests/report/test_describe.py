@@ -1,3 +1,5 @@
+"""Description of a plan for the report."""
+
 import json
 import shutil
 from dataclasses import replace
@@ -33,11 +35,28 @@ def test_the_description_comes_back_from_plain_data(info):
 
 
 def test_every_figure_and_table_is_described(plan, info):
+    headings, columns = {}, {}
     assert [paper.key for paper in info.papers] == list(plan.papers)
     for paper in info.papers:
-        shown = plan.papers[paper.key]
-        assert [figure.number for figure in paper.figures] == list(shown.figures)
-        assert [table.number for table in paper.tables] == [str(number) for number in shown.tables]
+        own = plan.papers[paper.key]
+        assert [item.ledger_name for item in paper.shown] == [
+            *(f"figure {number}" for number in own.figures), *(f"table {number}" for number in own.tables),
+        ]  # fmt: skip
+        for figure in paper.figures:
+            original = own.original(figure.number)
+            assert figure.alt == original.alt()
+            assert figure.subject in figure.alt
+            assert not figure.same_as or original == own.original(figure.same_as)
+        columns |= {(paper.key, item.ledger_name): item.columns for item in paper.shown}
+        headings |= {(paper.key, table.number): table.headings for table in paper.tables}
+        assert all(list(table.headings) == own.tables[int(table.number)].statistics for table in paper.tables)
+    assert any(figure.same_as for paper in info.papers for figure in paper.figures)
+    assert headings["reweight", "1"]["q15_low"] == "15 % quantile, low end"
+    assert headings["censor", "1"]["median"] == "median"
+    assert headings["zcdp", "1"]["covered"] == "Coverage"
+    # a column with words of its own in one table has those
+    assert columns["zcdp", f"figure {next(iter(plan.papers['zcdp'].figures))}"] == ("replicates.value",)
+    assert columns["censor", "figure 9"] == ("value",)
 
 
 def test_there_are_words_for_all_that_is_shown(info):
@@ -57,43 +76,10 @@ def test_a_lipschitz_bound_is_a_claim_and_no_measure_of_privacy(plan):
     texts = [*labels, *(METRICS[column].meaning for column in ("bound", "delta", "epsilon"))]
     assert not [text for text in texts if "more private" in text or "how far any one record can" in text]
     assert all("2 Δ" in METRICS[column].meaning for column in ("bound", "delta", "epsilon"))
-
-
-def test_what_an_audit_and_an_attack_find_are_lower_bounds():
     audited, attacked = METRICS["audited"].meaning, METRICS["attacked"].meaning
     assert audited.startswith("A lower bound on the cost of a record")
     assert attacked.startswith("A lower bound on ε")
     assert "knows both neighbouring data sets" in attacked
-
-
-def test_a_column_with_words_of_its_own_in_one_table_has_those(info):
-    papers = {paper.key: paper for paper in info.papers}
-    assert papers["zcdp"].figures[0].columns == ("replicates.value",)
-    assert next(figure for figure in papers["censor"].figures if figure.number == "9").columns == ("value",)
-
-
-def test_what_drawings_are_is_said_for_those_who_cannot_see_them(plan, info):
-    for paper in info.papers:
-        for figure in paper.figures:
-            assert figure.alt == plan.papers[paper.key].original(figure.number).alt()
-            assert figure.subject in figure.alt
-
-
-def test_headings_of_tables(plan, info):
-    headings = {(paper.key, table.number): table.headings for paper in info.papers for table in paper.tables}
-    for (key, number), words in headings.items():
-        table = plan.papers[key].tables[int(number)]
-        assert words == {statistic: table.heading(statistic) for statistic in table.statistics}
-    assert headings["reweight", "1"]["q15_low"] == "15 % quantile, low end"
-    assert headings["censor", "1"]["median"] == "median"
-    assert headings["zcdp", "1"]["covered"] == "Coverage"
-
-
-def test_a_repeated_figure_is_described_with_the_one_it_repeats(plan, info):
-    repeats = {(paper.key, figure.number): figure.same_as for paper in info.papers for figure in paper.figures if figure.same_as}
-    assert repeats
-    for (key, number), again in repeats.items():
-        assert plan.papers[key].original(number) == plan.papers[key].original(again)
 
 
 def test_missing_data_are_reported(repository, monkeypatch, tmp_path):
@@ -146,10 +132,7 @@ def test_what_is_made_from_other_files_is_confidential(plan, monkeypatch):
     assert {table.confidential for table in range_.tables} == {"", "statistics"}
     assert info.confidential_claims
     assert all(id.startswith("range-") for id in info.confidential_claims)
-
-
-def test_a_file_is_confidential_unless_declared_otherwise():
-    assert files.Dataset("mine.csv", None, None, "me", lambda path: None).confidential
+    assert files.Dataset("mine.csv", None, None, "me", lambda path: None).confidential  # unless declared otherwise
 
 
 def test_claims_name_the_mechanisms_that_they_speak_of(info):

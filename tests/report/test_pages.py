@@ -1,3 +1,5 @@
+"""Pages of a made-up report."""
+
 import re
 from collections import Counter
 from dataclasses import replace
@@ -6,14 +8,17 @@ import made_up_report
 import pandas as pd
 import pytest
 from html_pages import Page, assert_links_resolve, pages
-from made_up_report import INFO, NASTY, RAN, changed, claims, paper
+from made_up_report import INFO, NASTY, RAN, TEMPLATES, changed, claims, paper
 
 from formalsynth.core.words import METRICS, guarantee
 from formalsynth.runtime.files import write_table
+from formalsynth.settings.yaml_file import load_yaml
 from formalsynth_workflow.ledger.claims import KINDS, kind_name
 from formalsynth_workflow.ledger.verdicts import VERDICTS
-from formalsynth_workflow.report.glossary import DIAGNOSTICS, LEDGER
-from formalsynth_workflow.report.pages import SYMBOLS, write_report
+from formalsynth_workflow.report.pages import write_report
+
+GLOSSARY = load_yaml(next(path for path in TEMPLATES if path.name == "glossary.yaml"))
+SYMBOLS = GLOSSARY["symbols"]
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +26,8 @@ def folder(tmp_path_factory):
     return made_up_report.report(tmp_path_factory.mktemp("made_up"))
 
 
-def test_every_link_and_picture_is_in_the_folder(folder):
+def test_each_page_is_well_formed_and_its_links_are_in_the_folder(folder):
     assert_links_resolve(folder)
-
-
-def test_each_page_is_well_formed(folder):
     for name, page in pages(folder).items():
         assert page.headings[0] == 1, name
         assert page.headings.count(1) == 1, name
@@ -79,12 +81,9 @@ def test_stand_in_data_are_marked_where_they_are_used_and_nowhere_else(folder):
     assert ["stand-in data" in re.split("<h4>|</section>", part)[0] for part in sections] == [False, True, False, False, False]
 
 
-def test_each_verdict_is_a_sign_and_a_word():
+def test_the_ledger_has_every_claim_with_its_verdict_as_a_sign_and_a_word(folder):
     assert set(SYMBOLS) == set(VERDICTS)
     assert len(set(SYMBOLS.values())) == len(SYMBOLS)
-
-
-def test_the_ledger_has_every_claim_with_its_verdict(folder):
     rows = (folder / "claims.html").read_text(encoding="utf-8").split("<tbody")[1].split('<tr role="row"')[1:]
     assert len(rows) == len(claims())
     for row, claim in zip(rows, claims(), strict=True):
@@ -93,11 +92,8 @@ def test_the_ledger_has_every_claim_with_its_verdict(folder):
         assert SYMBOLS[claim["verdict"]] in row
         assert (f'errata.html#{claim["erratum"]}"' in row) == bool(claim["erratum"])
         assert f'data-kind="{kind_name(claim["kind"])}"' in row
-        shown = (
-            ""
-            if claim["kind"] == "test"
-            else claim["kind"].replace("by first-0", "by another claim, first-0").replace("of first-0", "of a claim, first-0")
-        )
+        shown = claim["kind"].replace("by first-0", "by another claim, first-0").replace("of first-0", "of a claim, first-0")
+        shown = shown.removeprefix("test")
         mark = "unsteady: 60%" if claim["id"] == "first-0" else ""
         assert re.sub("<[^>]*>", "", row.split("</td>")[0]).endswith(f"{claim['verdict']} {mark}{shown}")
     assert (folder / "claims.csv").is_file()
@@ -153,23 +149,18 @@ def test_the_errata_have_their_places_texts_and_claims(folder):
 
 def test_what_was_run(folder):
     text = " ".join(pages(folder)["index.html"].text.split())
-    for part in (
-        "abc1234, with uncommitted changes",
-        "2.27.0",
-        "20260205",
-        "sample sizes divided by 10",
-        "Too small to judge by",
-    ):
+    for part in ("abc1234, with uncommitted changes", "2.27.0", "20260205", "sizes divided by 10", "Too small to judge by"):
         assert part in text, part
     assert "first 40 3 1 1.01 512.3 430 0 0 1 min 15 s" in text
     assert "fit_batch 4 1 min 20 s 1 min 15 s 150 MB" in text
-    for words in (*DIAGNOSTICS.values(), *METRICS.values(), *LEDGER.values()):
-        assert words.meaning in text
+    meanings = [words["meaning"] for part in ("diagnostics", "ledger_columns") for words in GLOSSARY[part].values()]
+    for meaning in (*meanings, *(words.meaning for words in METRICS.values())):
+        assert meaning in text
 
 
 def test_without_claims_figures_fits_or_costs(tmp_path):
     info = changed(INFO, papers=[paper("second")], skipped=[], data=[], errata=[])
-    folder = made_up_report.report(tmp_path, info, replace(RAN, sampling={}, losses={}, costs=[]), ledger=[])
+    folder = made_up_report.report(tmp_path, info, replace(RAN, sampling={}, losses={}, costs=RAN.costs[:0]), ledger=[])
     assert_links_resolve(folder)
     text = {name: " ".join(page.text.split()) for name, page in pages(folder).items()}
     assert "No claims are listed for these papers." in text["claims.html"]
@@ -184,24 +175,17 @@ def test_without_claims_figures_fits_or_costs(tmp_path):
 def test_a_newer_report_removes_what_the_older_one_wrote_and_nothing_else(tmp_path):
     folder = made_up_report.report(tmp_path)
     assert (folder / "papers" / "first" / "fig01.svg").is_file()
-    mine = [folder / "notes.txt", folder / ".git" / "HEAD", folder / "papers" / "first" / "notes.txt"]
+    mine = [folder / "notes.txt", folder / ".git" / "HEAD", folder / "papers" / "first" / "notes.txt", tmp_path / "outside.txt"]
     for path in mine:
         path.parent.mkdir(exist_ok=True)
         path.write_text("mine")
+    with open(folder / ".files", "a") as listed:  # a list that leads out of the folder
+        listed.write(f"../outside.txt\n{mine[3]}\n")
     made_up_report.report(tmp_path, changed(INFO, papers=[paper("second")]), ledger=[])
-    assert [path.read_text() for path in mine] == ["mine"] * 3
+    assert [path.read_text() for path in mine] == ["mine"] * 4
     assert sorted(path.name for path in (folder / "papers").iterdir()) == ["first", "second.html"]
     assert list((folder / "papers" / "first").iterdir()) == [mine[2]]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
-
-
-def test_a_list_that_leads_out_of_the_folder_removes_nothing_there(tmp_path):
-    folder = made_up_report.report(tmp_path)
-    outside = tmp_path / "outside.txt"
-    outside.write_text("mine")
-    (folder / ".files").write_text(f"../outside.txt\n{outside}\nindex.html\n")
-    made_up_report.report(tmp_path)
-    assert outside.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.txt", "report", "run"]
 
 
 def test_a_report_that_fails_leaves_the_older_one_alone(tmp_path):

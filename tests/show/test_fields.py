@@ -40,7 +40,7 @@ def parts(**changed):
         ({"kind": "density", "zoom": 0}, "zoom", "greater than 0"),
         ({"kind": "ecdf", "value": ["mean", "median"]}, "value", "string"),
         ({"kind": "ecdf", "panels": "synthesizer"}, "panels", "should be none or scenario or a parameter"),
-        ({"kind": "ecdf", "log": "very"}, "log", "boolean"),
+        ({"kind": "line", "x": "n", "log": "very"}, "log", "boolean"),
         ({"kind": "spread", "law": "Beta(0.5, 3)"}, "", "law and law_of belong together"),
         ({"kind": "contraction", "law_of": "A"}, "", "law and law_of belong together"),
         ({"kind": "frontier"}, "value", "'ecdf_max' or 'ecdf_avg'"),
@@ -55,10 +55,7 @@ def parts(**changed):
     ],
 )
 def test_a_figure_that_its_kind_cannot_draw_is_refused(entry, wrong, sentence):
-    given = {key: value for key, value in (FIGURE | entry).items() if value is not ...}
-    with pytest.raises(ValidationError) as refused:
-        FIGURES[entry["kind"]](**given)
-    errors = [(".".join(map(str, error["loc"])), error["msg"]) for error in refused.value.errors()]
+    errors = errors_of(FIGURES, FIGURE | entry)
     assert all(place.startswith(wrong) for place, _ in errors)
     assert any(sentence in message for _, message in errors), errors
 
@@ -77,10 +74,14 @@ def test_a_figure_that_its_kind_cannot_draw_is_refused(entry, wrong, sentence):
     ],
 )
 def test_a_table_that_its_kind_cannot_make_is_refused(entry, wrong):
-    given = {key: value for key, value in (TABLE | entry).items() if value is not ...}
+    assert {place for place, _ in errors_of(TABLES, TABLE | entry)} == {wrong}
+
+
+def errors_of(kinds, entry):
+    """Places and messages of the errors about a section; a key with an ellipsis is left out."""
     with pytest.raises(ValidationError) as refused:
-        TABLES[entry["kind"]](**given)
-    assert {error["loc"][0] for error in refused.value.errors()} == {wrong}
+        kinds[entry["kind"]](**{key: value for key, value in entry.items() if value is not ...})
+    return [(".".join(map(str, error["loc"])), error["msg"]) for error in refused.value.errors()]
 
 
 @pytest.mark.parametrize("more", [{"panels": "epsilon"}, {"where": {"epsilon": 4}}])
@@ -117,7 +118,7 @@ def test_a_kind_of_table_has_its_columns_tables_and_rows(kind, statistics, colum
     again = TableDisplay.of(display.plain())
     assert again == display
     assert type(again.entry) is TABLES[kind]
-    assert (again.entry.columns(), again.entry.tables(), again.entry.summarized) == (columns, tables, more.get("value", ""))
+    assert (again.entry.shown_columns(), again.entry.tables(), again.entry.summarized) == (columns, tables, more.get("value", ""))
     assert rows is ... or again.entry.rows_allowed() == rows
     assert rows is not ... or {*statistics, "floor", "strict_add"} <= set(again.entry.rows_allowed())
 

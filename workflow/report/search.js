@@ -1,12 +1,43 @@
 // Search of the report: ranks the entries of index.js, for the search box and for the ledger. All pages are complete without it.
 "use strict";
 
+// Groups of words that readers use as synonyms.
+const SYNONYMS = [
+  ["averaging", "avg"],
+  ["truncation", "trunc"],
+  ["contraction", "contract", "shrink", "rate"],
+  ["lipschitz", "delta", "bound"],
+  ["epsilon", "budget", "eps"],
+  ["help", "improve", "better", "smaller", "useful"],
+  ["utility", "ecdf", "useful", "accuracy"],
+  ["coverage", "covers", "interval"],
+  ["attack", "membership", "domias", "inference"],
+  ["dp", "private", "privacy", "guarantee", "differential"],
+  ["salary", "salaries", "income", "wage", "sdr"],
+  ["quantile", "percentile"],
+  ["histogram", "ph", "laplace"],
+  ["zcdp", "rho"],
+  ["weight", "alpha", "downweighting"],
+  ["censoring", "censor", "clip"],
+  ["misprint", "erratum", "error", "mistake", "wrong"],
+  ["credit", "german"],
+  ["cancer", "breast"],
+  ["resample", "replicate", "repeated"],
+  ["best", "closest", "closer", "smallest"],
+  ["several", "multiple", "five", "m"],
+  ["preserve", "keep", "retain"],
+  ["convergence", "converge", "contract"],
+  ["hurt", "cost", "lose", "degrade"],
+  ["record", "person", "people", "somebody", "someone", "individual", "row"],
+  ["detect", "find", "discover", "identify", "recognize"],
+];
+
 const Search = (() => {
   const GREEK = {
     α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", θ: "theta", λ: "lambda", μ: "mu", π: "pi", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi",
   };
   const STOP = new Set("a an and are as at be by can could do does for from has have how i if in is it its many much of on or so than that the there they this to us was we were what when where which why will with you".split(" "));
-  const SAME = (window.SYNONYMS || []).map((group) => group.map((word) => stem(word)));
+  const SAME = SYNONYMS.map((group) => group.map((word) => stem(word)));
 
   // "95 percent" and "95th percentile" become "95%", and Greek letters their names. "Figure 2" and "ε = 3" become one word, in addition to their parts.
   function normal(text) {

@@ -74,6 +74,7 @@ PAGES = (
     "errata.html",
     "paper.html",
     "source.html",
+    "glossary.yaml",
     "style.css",
     "search.js",
     "ledger.js",

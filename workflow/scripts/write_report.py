@@ -7,13 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from formalsynth.core.registry import load
+from formalsynth.runtime.files import read_table
 from formalsynth_workflow.jobs.begin import begin
 from formalsynth_workflow.jobs.commit import commit
 from formalsynth_workflow.jobs.sources import code_digest
 from formalsynth_workflow.report.contents import Files
 from formalsynth_workflow.report.info import RunInfo
 from formalsynth_workflow.report.pages import Ran, write_report
-from formalsynth_workflow.report.provenance import costs, losses, read_rows, sampling, versions
+from formalsynth_workflow.report.provenance import ROWS, costs, losses, sampling, versions
 
 begin(snakemake)
 if code_digest(snakemake.input.config) != snakemake.params.config:
@@ -31,7 +32,7 @@ def by_name(paths):
 run = RunInfo.of(snakemake.params.run_info)
 rows: dict[str, list[pd.DataFrame]] = {}
 for path in snakemake.input.replicates:
-    rows.setdefault(Path(path).parts[-3], []).append(read_rows(path))
+    rows.setdefault(Path(path).parts[-3], []).append(read_table(path, ROWS))
 tables = {key: pd.concat(parts, ignore_index=True) for key, parts in rows.items()}
 steps, seconds = costs(Path(snakemake.params.benchmarks), [(paper.key, id) for paper in run.papers for id in paper.scenarios])
 repository = Path(snakemake.scriptdir).resolve().parents[1]
@@ -46,7 +47,7 @@ write_report(
     run,
     Ran(
         facts=facts | versions(),
-        sampling={key: summary for key, table in tables.items() if (summary := sampling(table)).fits},
+        sampling={key: summary for key, table in tables.items() if (summary := sampling(table))["fits"]},
         losses={key: lost for key, table in tables.items() if (lost := losses(table))},
         costs=steps,
         seconds=seconds,

@@ -228,10 +228,10 @@ def _check_figure_rows(reader: _Reader, figure: Figure) -> None:
     """Check the scenarios, sizes and columns of a figure."""
     reader.check_scenarios("table")
     framed = [name for name in ("synthesizer", "scenario") if name in figure.FRAMES]
-    apart = figure.panels in framed or figure.across == "n" or "n" in figure.rows
+    apart = figure.panels in framed or figure.x_column == "n" or "n" in figure.rows
     reader.check_sizes(apart, f"panels: {framed[0]}" if framed else "")
     reader.check_columns("value", figure.columns())
-    reader.check_columns("x", [figure.across] if figure.across else [])
+    reader.check_columns("x", [figure.x_column] if figure.x_column else [])
     reader.check_rows(figure.rows)
 
 

@@ -25,7 +25,7 @@ def printed_values(
         tables: its paper's tables, each with the ids of its scenarios.
         claims: its paper's claims.
     """
-    columns = {*figure.columns(), *([figure.across] if figure.across else [])}
+    columns = figure.shown_columns()
     cells: dict[tuple[str, str, str], Printed] = {}
     for printed in [*_of_tables(figure, tables), *_of_claims(figure, claims)]:
         if printed.scenario in scenarios and printed.column in columns and printed.id in ids:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from formalsynth_workflow.report.info import DisplayInfo, PaperInfo, RunInfo
-from formalsynth_workflow.report.provenance import losses, read_rows
+from formalsynth.runtime.files import read_table
+from formalsynth_workflow.report.info import PaperInfo, RunInfo
+from formalsynth_workflow.report.provenance import ROWS, losses
 
 
 def closing(info: RunInfo, replicates: Iterable[str]) -> list[str]:
@@ -23,27 +24,20 @@ def closing(info: RunInfo, replicates: Iterable[str]) -> list[str]:
     papers = [paper for paper in info.papers if paper.key in by_paper]
     lines = [line for paper in papers for path in by_paper[paper.key] if path.is_file() for line in _failures(paper, path)]
     lines += [f"NOT MADE: {paper.key}: {listed(paper.left_out)}: data are absent" for paper in papers if paper.left_out]
-    stand_ins = {paper.key: _stand_ins(paper) for paper in papers}
+    stand_ins = {paper.key: [display.ledger_name for display in paper.shown if display.stand_in] for paper in papers}
     return lines + [f"STAND-IN: {key}: {listed(shown)}: made from simulated data" for key, shown in stand_ins.items() if shown]
 
 
 def _failures(paper: PaperInfo, path: Path) -> list[str]:
     """Describe the failed replicates in a collected table, which may not be readable after an error."""
     try:
-        lost = losses(read_rows(path))
+        lost = losses(read_table(path, ROWS))
     except OSError:
         return []
     return [
         f"FAILED: {paper.key} {loss.scenario}: {loss.synthesizer} in {loss.failed} of {loss.rows} replicates: {loss.reason}"
         for loss in lost
     ]
-
-
-def _stand_ins(paper: PaperInfo) -> list[str]:
-    def names(displays: Iterable[DisplayInfo], kind: str) -> list[str]:
-        return [f"{kind} {display.number}" for display in displays if display.stand_in]
-
-    return names(paper.figures, "figure") + names(paper.tables, "table")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from formalsynth.runtime.files import unbroken
+from formalsynth.runtime.files import read_table, unbroken
 from formalsynth_workflow.ledger.claims import kind_name
 from formalsynth_workflow.ledger.judge import LedgerRow
 from formalsynth_workflow.report.alt_text import alt_text
 from formalsynth_workflow.report.captions import with_finding
 from formalsynth_workflow.report.copies import Copies, picture, withheld
-from formalsynth_workflow.report.info import DisplayInfo, FigureInfo, PaperInfo, TableInfo
+from formalsynth_workflow.report.info import DisplayInfo, PaperInfo
 
-About = Mapping[str, Sequence[LedgerRow]]
-"""Claims, keyed by the figure or table to which they belong."""
-TRUTH = {"True": 1.0, "False": 0.0}
-"""Numbers that replace the truth values in tables."""
 CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
 """Columns of a table's CSV with the numbers of a cell."""
 TABLE_COLUMNS = frozenset({"statistic", "synthesizer", "label", "guarantee", "from", "data", *CELL_COLUMNS})
@@ -43,47 +39,33 @@ class Files:
     """Names of the source files that made the ``figures``, ``tables`` and ``claims``, the script first."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Numbers of a table cell; NaN for missing ones."""
+class Picture(NamedTuple):
+    """Drawing of a figure on a page."""
 
-    estimate: float
-    mcse: float
-    printed: float
-    difference: float
-    """Our number minus the printed one."""
-
-
-@dataclass(frozen=True)
-class GridRow:
-    """A synthesizer's row of a table."""
-
-    id: str
-    """Id of the synthesizer if nothing else distinguishes it from another one; otherwise empty."""
-    label: str
-    guarantee: str
-    parameters: Mapping[str, str]
-    """Parameters that distinguish it from rows with the same label, by name; empty text for a parameter that it lacks."""
-    cells: Mapping[str, Cell]
-    """Cells by statistic."""
+    file: str
+    alt: str
+    """Alternative text, with medians from the largest to the smallest."""
+    width: int
+    """Width in pixels."""
+    height: int
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A table: a row for each synthesizer, a column for each statistic."""
 
     statistics: Sequence[str]
-    rows: Sequence[GridRow]
-    parameters: Sequence[str] = ()
+    parameters: Sequence[str]
     """Names of the parameters that have a column."""
+    rows: Sequence[Mapping[str, Any]]
+    """Label, guarantee and parameters of a synthesizer, its ``id`` if nothing else distinguishes it from another one, and its
+    ``cells`` by statistic, each with the numbers of :data:`CELL_COLUMNS`."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """Common content of figures and tables on their paper's page."""
+    """A figure or table on its paper's page."""
 
-    what: str
-    """Name in the ledger, such as ``figure 2``."""
+    info: DisplayInfo
     caption: str
     """Caption, with the finding before the description."""
     claims: Sequence[LedgerRow]
@@ -94,28 +76,13 @@ class Item:
     """Reason why it is not shown; empty if it is shown."""
     copies: Mapping[str, str]
     """Names of the copies of its files in the report, keyed by the extension of the original."""
+    content: Picture | Grid | None
+    """Drawing or numbers on the page; None for a withheld figure or table."""
 
-
-@dataclass(frozen=True)
-class ShownFigure(Item):
-    """A figure on its paper's page."""
-
-    info: FigureInfo
-    picture: str
-    """File that the page shows."""
-    alt: str
-    """Alternative text, with medians from the largest to the smallest."""
-    width: int
-    """Width in pixels."""
-    height: int
-
-
-@dataclass(frozen=True)
-class ShownTable(Item):
-    """A table on its paper's page."""
-
-    info: TableInfo
-    grid: Grid
+    @property
+    def ledger_name(self) -> str:
+        """Name in the ledger, such as ``figure 2``."""
+        return self.info.ledger_name
 
 
 @dataclass(frozen=True)
@@ -123,8 +90,8 @@ class ShownPaper:
     """The page of a paper."""
 
     info: PaperInfo
-    figures: Sequence[ShownFigure]
-    tables: Sequence[ShownTable]
+    figures: Sequence[Item]
+    tables: Sequence[Item]
     answer: Sequence[LedgerRow]
     """Claims that answer the paper's question."""
     other: Sequence[LedgerRow]
@@ -150,71 +117,55 @@ class ShownPaper:
         return [*self.figures, *self.tables]
 
 
-@dataclass(frozen=True)
-class Source:
-    """Input of a paper's page."""
-
-    files: Files
-    """Files of the run."""
-    copies: Copies
-    """Copies of these files in the report."""
-    lines: Mapping[str, int]
-    """Lines of the keys in the paper's config."""
-    sent: bool
-    """True if the report is to be sent to others."""
-
-
-def shown_paper(info: PaperInfo, claims: Sequence[LedgerRow], source: Source) -> ShownPaper:
+def shown_paper(
+    info: PaperInfo, ledger: Sequence[LedgerRow], files: Files, copies: Copies, lines: Mapping[str, int], sent: bool
+) -> ShownPaper:
     """Read the content of a paper's page.
 
     Args:
         info: description of the paper in the plan.
-        claims: the ledger of all papers.
-        source: files of the run.
+        ledger: the ledger of all papers.
+        files: files of the run.
+        copies: copies of these files in the report.
+        lines: lines of the keys in the paper's config.
+        sent: True if the report is to be sent to others.
 
     Raises:
         OSError: a table is damaged.
     """
+    own = {claim.id: claim for claim in ledger if claim.paper == info.key}
     about: dict[str, list[LedgerRow]] = {}
-    for claim in claims:
-        if claim.paper == info.key:
-            about.setdefault(claim.shows, []).append(claim)
-    by_id = {claim.id: claim for group in about.values() for claim in group}
-    named = {f"figure {number}": [by_id[id] for id in ids if id in by_id] for number, ids in info.seen.items()}
-    figures = [_figure(figure, about, named, source) for figure in info.figures]
-    tables = [_table(table, about, source) for table in info.tables]
-    items: list[Item] = [*figures, *tables]
-    shown = {item.what for item in items}
-    other = [claim for what, group in about.items() if what not in shown for claim in group]
-    own = [claim for group in about.values() for claim in group]
-    tests = sum(kind_name(claim.kind) == "test" for claim in own)
-    answer = [by_id[id] for id in info.answer if id in by_id]
-    return ShownPaper(info, figures, tables, answer, other, len(own), tests)
+    for claim in own.values():
+        about.setdefault(claim.shows, []).append(claim)
+
+    captioned = {f"figure {number}": [own[id] for id in ids if id in own] for number, ids in info.seen.items()} | about
+
+    def item(display: DisplayInfo) -> Item:
+        why = withheld(display, sent)
+        text = "" if why and sent else files.shown[f"{display.file}.txt"].read_text(encoding="utf-8").partition("\n")[0]
+        caption = with_finding(text, captioned.get(display.ledger_name) or captioned.get(f"figure {display.same_as}", []))
+        line = lines.get(display.ledger_name.replace(" ", "s."), 1)
+        content = None if why else _content(display, files.shown)
+        return Item(display, caption, about.get(display.ledger_name, []), line, why, copies.of(display.file), content)
+
+    shown = {display.ledger_name for display in info.shown}
+    return ShownPaper(
+        info,
+        figures=[item(figure) for figure in info.figures],
+        tables=[item(table) for table in info.tables],
+        answer=[own[id] for id in info.answer if id in own],
+        other=[claim for what, claims in about.items() if what not in shown for claim in claims],
+        claims=len(own),
+        tests=sum(kind_name(claim.kind) == "test" for claim in own.values()),
+    )
 
 
-def _figure(info: FigureInfo, about: About, named: About, source: Source) -> ShownFigure:
-    size = png_size(source.files.shown[f"{info.file}.png"])
-    item = _item(info, "figure", {**named, **about}, source)
-    item = (*item[:2], about.get(item[0], []), *item[3:])  # claims of other figures are only used in the caption
-    seen = "" if item[4] else alt_text(source.files.shown[f"{info.file}.csv"])
-    return ShownFigure(*item, info, picture(source.files.shown, info.file), f"{info.alt} {seen}".strip(), *size)
-
-
-def _table(info: TableInfo, about: About, source: Source) -> ShownTable:
-    item = _item(info, "table", about, source)
-    return ShownTable(*item, info, Grid([], []) if item[4] else read_grid(source.files.shown[f"{info.file}.csv"]))
-
-
-def _item(
-    info: DisplayInfo, kind: str, about: About, source: Source
-) -> tuple[str, str, Sequence[LedgerRow], int, str, Mapping[str, str]]:
-    """Return the fields of :class:`Item`."""
-    what, why = f"{kind} {info.number}", withheld(info, source.sent)
-    caption = "" if why and source.sent else source.files.shown[f"{info.file}.txt"].read_text(encoding="utf-8").partition("\n")[0]
-    line = source.lines.get(f"{kind}s.{info.number}", 1)
-    claims = about.get(what, [])
-    repeated = f"{kind} {info.same_as}" if isinstance(info, FigureInfo) and info.same_as else what
-    return what, with_finding(caption, claims or about.get(repeated, [])), claims, line, why, source.copies.of(info.file)
+def _content(display: DisplayInfo, files: Mapping[str, Path]) -> Picture | Grid:
+    """Return the picture of a figure, or the numbers of a table."""
+    if not display.alt:
+        return read_grid(files[f"{display.file}.csv"])
+    alt = f"{display.alt} {alt_text(files[f'{display.file}.csv'])}".strip()
+    return Picture(picture(files, display.file), alt, *png_size(files[f"{display.file}.png"]))
 
 
 def read_ledger(path: Path | None) -> list[LedgerRow]:
@@ -223,12 +174,11 @@ def read_ledger(path: Path | None) -> list[LedgerRow]:
     Raises:
         OSError: the ledger is damaged.
     """
-    return [] if path is None else [_ledger_row(row) for row in _rows(path)]
-
-
-def _ledger_row(row: Mapping[str, str]) -> LedgerRow:
-    texts = {column: text for column, text in row.items() if column != "replicates"}
-    return LedgerRow(**texts, replicates=int(float(row["replicates"])) if row["replicates"] else None)
+    if path is None:
+        return []
+    with open(unbroken(path), encoding="utf-8", newline="") as file:
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    return [LedgerRow(**row | {"replicates": int(float(row["replicates"])) if row["replicates"] else None}) for row in rows]
 
 
 def read_grid(path: Path) -> Grid:
@@ -237,45 +187,23 @@ def read_grid(path: Path) -> Grid:
     Raises:
         OSError: the table is damaged.
     """
-    rows = _rows(path)
-    by_synthesizer: dict[str, list[dict[str, str]]] = {}
-    for row in rows:
-        by_synthesizer.setdefault(row["synthesizer"], []).append(row)
-    parameters = [name for name in rows[0] if name not in TABLE_COLUMNS] if rows else []
-    heads = {id: {name: _short(group[0][name]) for name in parameters} for id, group in by_synthesizer.items()}
-    alike = Counter((group[0]["label"], *heads[id].values()) for id, group in by_synthesizer.items())
-    return Grid(
-        list(dict.fromkeys(row["statistic"] for row in rows)),
-        [
-            GridRow(
-                id if alike[(group[0]["label"], *heads[id].values())] > 1 else "",
-                group[0]["label"],
-                group[0]["guarantee"],
-                heads[id],
-                {row["statistic"]: Cell(*(_value(row.get(key, "")) for key in CELL_COLUMNS)) for row in group},
-            )
-            for id, group in by_synthesizer.items()
-        ],
-        parameters,
-    )
+    table = read_table(path)
+    parameters = [str(name) for name in table if name not in TABLE_COLUMNS]
+    table[parameters] = table[parameters].map(_short)
+    heads = table.drop_duplicates("synthesizer").rename(columns={"synthesizer": "id"})
+    heads["id"] = heads["id"].where(heads.duplicated(["label", *parameters], keep=False), "")
+    cells = {id: own.set_index("statistic")[list(CELL_COLUMNS)] for id, own in table.groupby("synthesizer", sort=False)}
+    columns = {column: heads[column].to_list() for column in ("id", "label", "guarantee", *parameters)}
+    columns["cells"] = [own.astype(float).to_dict("index") for own in cells.values()]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return Grid(list(table["statistic"].unique()), parameters, rows)
 
 
-def _short(text: str) -> str:
-    """Shorten a number to a few digits; other text is returned unchanged."""
-    try:
-        return f"{float(text):g}" if text else ""
-    except ValueError:
-        return text
-
-
-def _value(text: str) -> float:
-    return TRUTH[text] if text in TRUTH else float(text or math.nan)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    """Read the rows of a CSV file as text."""
-    with open(unbroken(path), encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def _short(value: float | str) -> str:
+    """Shorten a number to a few digits, and write empty text for a missing one; text is returned unchanged."""
+    if isinstance(value, str):
+        return value
+    return "" if math.isnan(value) else f"{value:g}"
 
 
 def png_size(path: Path) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,28 +24,22 @@ TOO_LARGE = "the report would become too large to send"
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """File that is left out of a report, and the reason."""
-
-    name: str
-    why: str
-
-
-@dataclass(frozen=True)
 class Copies:
     """Files of the run that go into a report."""
 
     contents: Mapping[str, bytes | Path]
     """Content as bytes, or the file to copy, by the name in the report's folder ``papers``."""
-    left_out: Sequence[LeftOut]
+    left_out: Mapping[str, Sequence[str]]
+    """Names of the files that are left out of the report, by reason."""
 
     def of(self, file: str) -> dict[str, str]:
         """Return the names of the copies of a figure or table, keyed by the extension of the original."""
-        return {_original(name).suffix[1:]: name for name in self.contents if str(_original(name).with_suffix("")) == file}
+        return {name.removesuffix(".gz").rpartition(".")[2]: name for name in self.contents if _stem(name) == file}
 
 
-def _original(name: str) -> Path:
-    return Path(name.removesuffix(".gz"))
+def _stem(name: str) -> str:
+    """Folder and name of a file, without extensions."""
+    return name.removesuffix(".gz").rpartition(".")[0]
 
 
 def withheld(info: DisplayInfo, sent: bool) -> str:
@@ -71,15 +65,18 @@ def copies(info: RunInfo, shown: Mapping[str, Path], sent: bool) -> Copies:
     Raises:
         OSError: a file is damaged.
     """
-    items = [item for paper in info.papers for item in (*paper.figures, *paper.tables)]
-    kept = {item.file: why for item in items if (why := withheld(item, sent))}
-    left_out = [LeftOut(name, kept[stem]) for name in shown if (stem := str(_original(name).with_suffix(""))) in kept]
+    reasons = {item.file: why for paper in info.papers for item in paper.shown if (why := withheld(item, sent))}
+    left_out: dict[str, list[str]] = {}
+    for name in shown:
+        if _stem(name) in reasons:
+            left_out.setdefault(reasons[_stem(name)], []).append(name)
     figures = [figure.file for paper in info.papers for figure in paper.figures]
     other = {name for file in figures for name in (f"{file}.svg", f"{file}.png") if name != picture(shown, file)}
-    names = [name for name in shown if str(_original(name).with_suffix("")) not in kept and name not in other]
+    names = [name for name in shown if _stem(name) not in reasons and name not in other]
     contents = dict(_packed(name, unbroken(shown[name])) for name in names)
     too_large = _too_large(contents) if sent else set()
-    left_out += [LeftOut(name, TOO_LARGE) for name in contents if name in too_large]
+    if too_large:
+        left_out[TOO_LARGE] = [name for name in contents if name in too_large]
     return Copies({name: content for name, content in contents.items() if name not in too_large}, left_out)
 
 
@@ -105,11 +102,3 @@ def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
         dropped.add(largest := optional.pop())
         total -= sizes[largest]
     return dropped
-
-
-def by_reason(left_out: Iterable[LeftOut]) -> dict[str, list[str]]:
-    """Group the names of the omitted files by reason."""
-    names: dict[str, list[str]] = {}
-    for file in left_out:
-        names.setdefault(file.why, []).append(file.name)
-    return names

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Iterable
+from typing import Any
 
 from formalsynth.core.model import DATA
 from formalsynth.core.words import METRICS
 from formalsynth_workflow.ledger.claims import Claim
 from formalsynth_workflow.plan.paper import Paper, Plan, figure_file
 from formalsynth_workflow.plan.scenario import Scenario
-from formalsynth_workflow.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
+from formalsynth_workflow.report.info import DisplayInfo, FileInfo, PaperInfo, RunInfo, SizeInfo
 from formalsynth_workflow.show.display import BOUNDS, NOT_SYNTHETIC, Display
-from formalsynth_workflow.show.figure import FigureDisplay, Repeat
+from formalsynth_workflow.show.figure import Repeat
 
 RECORDS = frozenset({"records", "values", "details", "audit"})
 """Collected tables with rows of single records, or with rows that only a study can interpret."""
@@ -26,17 +26,12 @@ def describe(plan: Plan) -> RunInfo:
         size=SizeInfo(replicates=size.replicates, shrink=size.shrink, judged=size.judged),
         root_seed=run.root_seed,
         sampler=run.sampler,
-        data=_files(plan),
+        data=tuple(FileInfo(file=file.shown, source=file.source, available=there) for file, there in plan.data_files()),
         skipped=tuple(plan.skipped),
         warnings=tuple(plan.warnings),
         papers=tuple(_paper(paper, plan) for paper in plan.papers.values()),
         errata=plan.errata,
     )
-
-
-def _files(plan: Plan) -> tuple[FileInfo, ...]:
-    """Real data files that the papers use, including absent ones."""
-    return tuple(FileInfo(file=file.shown, source=file.source, available=there) for file, there in plan.data_files())
 
 
 def _paper(paper: Paper, plan: Plan) -> PaperInfo:
@@ -78,74 +73,64 @@ def _mechanisms(paper: Paper, claim: Claim) -> tuple[str, ...]:
     )
 
 
-def _figure(paper: Paper, number: str, scale: str) -> FigureInfo:
+def _figure(paper: Paper, number: str, scale: str) -> DisplayInfo:
     display, entry = paper.figure(number, scale), paper.figures[number]
     drawn = display.figure
-    columns = tuple(dict.fromkeys(name for part in display.parts.values() or [display] for name in _columns(part)))
-    return FigureInfo(
-        number=number,
-        file=f"{paper.key}/{figure_file(number)}",
-        subject=drawn.subject,
-        stand_in=display.stand_in,
-        columns=columns,
-        guarantees=_guarantees(display, columns),
-        **_origin(paper, display, not RECORDS.isdisjoint(drawn.tables())),
-        same_as=entry.same_as if isinstance(entry, Repeat) else "",
-        kind=drawn.kind,
-        alt=drawn.alt(),
-    )
+    columns = [name for part in display.parts.values() or [display] for name in _named(part, part.figure.shown_columns())]
+    return _shown(
+        paper, display, f"figure {number}", columns, not RECORDS.isdisjoint(drawn.tables()), file=figure_file(number),
+        subject=drawn.subject, kind=drawn.kind, same_as=entry.same_as if isinstance(entry, Repeat) else "", alt=drawn.alt(),
+    )  # fmt: skip
 
 
-def _columns(display: FigureDisplay) -> tuple[str, ...]:
-    """Return the names under which the columns plotted in a figure are described."""
-    drawn = display.figure
-    return _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
-
-
-def _table(paper: Paper, number: int, scale: str) -> TableInfo:
+def _table(paper: Paper, number: int, scale: str) -> DisplayInfo:
     display = paper.table(number, scale)
     entry = display.entry
-    columns = _named(display.table, entry.columns())
-    return TableInfo(
-        number=str(number),
-        file=f"{paper.key}/table{number}",
-        subject=entry.subject,
+    return _shown(
+        paper, display, f"table {number}", _named(display, entry.shown_columns()), by_record=False, file=f"table{number}",
+        subject=entry.subject, kind=entry.kind, headings={statistic: entry.heading(statistic) for statistic in entry.statistics},
+    )  # fmt: skip
+
+
+def _shown(
+    paper: Paper, display: Display, ledger_name: str, columns: Iterable[str], by_record: bool, file: str, **own: Any
+) -> DisplayInfo:
+    """Describe a figure or table.
+
+    Args:
+        paper: its paper.
+        display: its content.
+        ledger_name: its name in the ledger.
+        columns: names under which its columns are described.
+        by_record: True if it shows records, or a number for each of them.
+        file: its file name, without the extension.
+        own: further fields.
+    """
+    scenarios = [paper.scenarios[shown.id] for shown in display.scenarios]
+    columns = tuple(dict.fromkeys(columns))
+    bounds = [id for id in display.ids if id not in NOT_SYNTHETIC and not BOUNDS.isdisjoint(columns)]
+    return DisplayInfo(
+        ledger_name=ledger_name,
+        file=f"{paper.key}/{file}",
         stand_in=display.stand_in,
         columns=columns,
-        guarantees=_guarantees(display, columns),
-        **_origin(paper, display, by_record=False),
-        headings={statistic: entry.heading(statistic) for statistic in entry.statistics},
+        guarantees=tuple(dict.fromkeys(display.looks[id].guarantee for id in bounds)),
+        confidential="" if not _files_of(scenarios) else "records" if by_record else "statistics",
+        published=_published(scenarios) if by_record and DATA in display.ids else (),
+        **own,
     )
 
 
-class _Origin(TypedDict):
-    confidential: Literal["", "statistics", "records"]
-    published: tuple[str, ...]
+def _named(display: Display, columns: Iterable[str]) -> list[str]:
+    """Return the names under which columns of a collected table are described."""
+    return [name if (name := f"{display.table}.{column}") in METRICS else column for column in columns]
 
 
-def _origin(paper: Paper, display: Display, by_record: bool) -> _Origin:
-    """Describe the use of real data files: records (or a number for each), or only statistics; and the published files."""
-    scenarios = [paper.scenarios[shown.id] for shown in display.scenarios]
-    kind: Literal["statistics", "records"] = "records" if by_record else "statistics"
-    data = DATA in display.ids and by_record
-    return {
-        "confidential": kind if _files_of(scenarios) else "",
-        "published": tuple(dict.fromkeys(file for scenario in scenarios if data for file in scenario.published)),
-    }
+def _published(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
+    """List the published data files of scenarios."""
+    return tuple(dict.fromkeys(file for scenario in scenarios for file in scenario.published))
 
 
 def _files_of(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
     """List the unpublished data files of scenarios."""
     return tuple(dict.fromkeys(file for scenario in scenarios for file in scenario.confidential))
-
-
-def _named(table: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the names under which columns of a collected table are described."""
-    return tuple(name if (name := f"{table}.{column}") in METRICS else column for column in columns)
-
-
-def _guarantees(display: Display, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the kinds of guarantee in a figure or table; empty if it shows no privacy numbers."""
-    if not set(columns) & set(BOUNDS):
-        return ()
-    return tuple(dict.fromkeys(display.looks[id].guarantee for id in display.ids if id not in NOT_SYNTHETIC))

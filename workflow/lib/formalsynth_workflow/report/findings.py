@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from formalsynth_workflow.ledger.claims import ANOTHER, KINDS, kind_name
 from formalsynth_workflow.ledger.errata import Erratum
 from formalsynth_workflow.ledger.judge import LedgerRow
-from formalsynth_workflow.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
+from formalsynth_workflow.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
 
 JUDGED = (REPRODUCED, DIRECTION, UNDETERMINED, NOT_REPRODUCED)
 """Verdicts that count in the headline."""
@@ -46,30 +46,32 @@ class ErratumClaims:
 class Findings:
     """Summary of a ledger."""
 
-    tests: Mapping[tuple[str, str], int]
-    """Claims of kind test, by paper and verdict."""
-    others: Mapping[tuple[str, str], int]
-    """Claims of other kinds, by paper and verdict."""
-    apart: Sequence[Apart]
-    """Claims of the other kinds in the ledger, by kind."""
+    counts: Mapping[tuple[str, str, str], int]
+    """Numbers of claims, by paper, verdict and kind."""
     errata: Sequence[ErratumClaims]
     """All errata of the papers."""
     readings: int = 0
     """Number of claims of kind test whose verdict differs between readings of their paper."""
 
-    def of(self, verdicts: Iterable[str], paper: str = "") -> int:
-        """Count the claims of kind test that have one of the verdicts, in one paper or in all."""
-        chosen = set(verdicts)
-        return sum(n for (key, verdict), n in self.tests.items() if verdict in chosen and paper in ("", key))
-
-    def of_others(self, verdicts: Iterable[str], paper: str) -> int:
-        """Count the claims of other kinds that have one of the verdicts, in one paper."""
-        return sum(self.others.get((paper, verdict), 0) for verdict in verdicts)
+    def of(self, verdicts: Iterable[str], paper: str = "", kind: str = "test") -> int:
+        """Count the claims of a kind, or of every kind if empty, that have one of the verdicts, in one paper or in all."""
+        chosen, counts = set(verdicts), self.counts.items()
+        return sum(n for (key, verdict, own), n in counts if verdict in chosen and paper in ("", key) and kind in ("", own))
 
     @property
     def claims(self) -> int:
         """Number of claims of every kind."""
-        return sum(self.tests.values()) + sum(self.others.values())
+        return sum(self.counts.values())
+
+    @property
+    def apart(self) -> list[Apart]:
+        """Claims of the other kinds in the ledger, by kind."""
+        groups = [
+            Apart(kind, meaning, self.of(VERDICTS, kind=kind), self.of([REPRODUCED], kind=kind))
+            for kind, meaning in KINDS.items()
+            if kind != "test"
+        ]
+        return [group for group in groups if group.claims]
 
     @property
     def judged(self) -> int:
@@ -79,8 +81,8 @@ class Findings:
     @property
     def unjudged(self) -> dict[str, int]:
         """Number of claims of kind test that could not be judged, by verdict."""
-        counts = Counter({verdict: 0 for _, verdict in self.tests if verdict not in (*JUDGED, *FINDINGS)})
-        return {verdict: self.of([verdict]) for verdict in counts}
+        verdicts = dict.fromkeys(verdict for _, verdict, kind in self.counts if kind == "test")
+        return {verdict: self.of([verdict]) for verdict in verdicts if verdict not in (*JUDGED, *FINDINGS)}
 
     def shown(self, finding: str) -> list[ErratumClaims]:
         """List the errata of a kind that make claims of this run fail."""
@@ -118,16 +120,9 @@ def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
         rows: the ledger.
         errata: errata of its papers.
     """
-    kinds = [kind_name(row.kind) for row in rows]
-    tests = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind == "test")
-    others = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind != "test")
-    apart = []
-    for kind, meaning in KINDS.items():
-        verdicts = [row.verdict for row, its_kind in zip(rows, kinds, strict=True) if its_kind == kind]
-        if kind != "test" and verdicts:
-            apart.append(Apart(kind, meaning, len(verdicts), verdicts.count(REPRODUCED)))
+    counts = Counter((row.paper, row.verdict, kind_name(row.kind)) for row in rows)
     named = [ErratumClaims(erratum, [row for row in rows if row.erratum in (erratum.id, *erratum.also)]) for erratum in errata]
-    return Findings(tests, others, apart, named, len(_depending(rows)))
+    return Findings(counts, named, len(_depending(rows)))
 
 
 def _depending(rows: Sequence[LedgerRow]) -> set[str]:

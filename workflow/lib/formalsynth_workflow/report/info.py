@@ -32,10 +32,10 @@ class FileInfo(JobInput):
 
 
 class DisplayInfo(JobInput):
-    """Common description of figures and tables."""
+    """Description of a figure or table."""
 
-    number: str
-    """Printed number."""
+    ledger_name: str
+    """Name in the ledger, such as ``figure 2``."""
     file: str
     """Folder and file name, without the extension."""
     subject: str
@@ -49,24 +49,19 @@ class DisplayInfo(JobInput):
     """Content from unpublished data files: statistics, records (or a number for each record), or none."""
     published: tuple[str, ...] = ()
     """Published data files whose records it shows in the role of confidential data."""
-
-
-class FigureInfo(DisplayInfo):
-    """A figure."""
-
-    same_as: str
-    """Number of the figure that it repeats; empty if it repeats none."""
     kind: str = ""
-    """Kind of the figure in config."""
-    alt: str
-    """Alternative text, for readers who cannot see it."""
+    """Kind in config."""
+    same_as: str = ""
+    """Number of the figure that it repeats; empty if it repeats none."""
+    alt: str = ""
+    """Alternative text of a figure, for readers who cannot see it."""
+    headings: dict[str, str] = Field(default_factory=dict)
+    """Name of each statistic of a table in plain words."""
 
-
-class TableInfo(DisplayInfo):
-    """A table."""
-
-    headings: dict[str, str]
-    """Name of each statistic in plain words."""
+    @property
+    def number(self) -> str:
+        """Printed number."""
+        return self.ledger_name.split()[1]
 
 
 class PaperInfo(JobInput):
@@ -97,8 +92,13 @@ class PaperInfo(JobInput):
     """Ids of the claims at the start of a figure's caption, by number, for figures without claims of their own."""
     questions: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Further questions of readers, each with the claims, figures and tables that answer it."""
-    figures: tuple[FigureInfo, ...]
-    tables: tuple[TableInfo, ...]
+    figures: tuple[DisplayInfo, ...]
+    tables: tuple[DisplayInfo, ...]
+
+    @property
+    def shown(self) -> tuple[DisplayInfo, ...]:
+        """Figures and tables of the paper."""
+        return (*self.figures, *self.tables)
 
     def asked(self, what: str) -> str:
         """List the questions that a claim, figure or table answers."""

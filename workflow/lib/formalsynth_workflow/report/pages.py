@@ -12,52 +12,29 @@ from typing import TYPE_CHECKING
 from formalsynth.core.words import GUARANTEES, METRICS, guarantee, metric
 from formalsynth.core.words import SYMBOLS as LETTERS
 from formalsynth.runtime.files import filled_folder, read_table, unbroken
+from formalsynth.settings.yaml_file import load_yaml
 from formalsynth_workflow.ledger.claims import KINDS, kind_name
-from formalsynth_workflow.ledger.judge import LedgerRow
-from formalsynth_workflow.ledger.verdicts import (
-    ABSENT,
-    DIRECTION,
-    MISPRINT,
-    NO_ROWS,
-    NOT_REPRODUCED,
-    REFUTED,
-    REPRODUCED,
-    STAND_IN,
-    TOO_FEW,
-    UNDETERMINED,
-    VERDICTS,
-)
-from formalsynth_workflow.report import glossary
-from formalsynth_workflow.report.contents import Files, ShownPaper, Source, read_ledger, shown_paper
-from formalsynth_workflow.report.copies import Copies, by_reason, copies
+from formalsynth_workflow.ledger.verdicts import STAND_IN, VERDICTS
+from formalsynth_workflow.report.contents import Files, ShownPaper, read_ledger, shown_paper
+from formalsynth_workflow.report.copies import Copies, copies
 from formalsynth_workflow.report.findings import findings
 from formalsynth_workflow.report.formats import by_number, duration, number, slug, source_page
 from formalsynth_workflow.report.info import RunInfo
 from formalsynth_workflow.report.listings import key_lines
-from formalsynth_workflow.report.provenance import Cost, Loss, Sampling
+from formalsynth_workflow.report.provenance import Loss
 from formalsynth_workflow.report.rows import ours, printed
 from formalsynth_workflow.report.search import index_script
-from formalsynth_workflow.report.unsteady import unsteady
+from formalsynth_workflow.report.unsteady import Turning, unsteady
 
 if TYPE_CHECKING:
+    import pandas as pd
     from jinja2 import Environment
 
-SYMBOLS = {
-    REPRODUCED: "✓",
-    DIRECTION: "↗",
-    UNDETERMINED: "?",
-    NOT_REPRODUCED: "✗",
-    MISPRINT: "≠",
-    REFUTED: "⊥",
-    STAND_IN: "◇",
-    ABSENT: "∅",
-    NO_ROWS: "○",
-    TOO_FEW: "…",
-}
-"""Sign of each verdict, which does not depend on colour."""
 STATIC = ("style.css", "search.js", "ledger.js")
 INDEX = "index.js"
 """Script with the search entries."""
+GLOSSARY = "glossary.yaml"
+"""Explanations of the sections, columns and terms; templates refer to them by the keys."""
 FRONTIER = ("cost", "figure 12")
 """Paper and figure of the error against the guaranteed epsilon, shown on the first page if the run has it."""
 LEDGER = "claims.csv"
@@ -69,12 +46,12 @@ class Ran:
 
     facts: Mapping[str, str]
     """Commit, date, versions and the like, by name."""
-    sampling: Mapping[str, Sampling]
-    """Sampling diagnostics, by paper."""
+    sampling: Mapping[str, Mapping[str, float]]
+    """Sampling diagnostics, by paper and name."""
     losses: Mapping[str, Sequence[Loss]]
     """Failed rows, by paper."""
-    costs: Sequence[Cost]
-    """Time and memory used by each step."""
+    costs: pd.DataFrame
+    """Time and memory used by each step, as :func:`formalsynth_workflow.report.provenance.costs` returns them."""
     seconds: float
     """Time during which at least one job was running."""
 
@@ -98,29 +75,25 @@ def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates:
     ran = _without(ran, [paper.key for paper in info.papers if paper.confidential]) if sent else ran
     chosen = copies(info, files.shown, sent)
     lines = {name: key_lines(path) for name, path in files.sources.items() if path.suffix == ".yaml"}
-    papers = [
-        shown_paper(paper, claims, Source(files, chosen, lines.get(f"papers/{paper.key}.yaml", {}), sent))
-        for paper in info.papers
-    ]
-    environment = _environment(texts)
-    environment.globals |= _about_the_run(info, ran, files, claims, papers)
-    named = info.mechanisms
-    environment.filters["mechanisms"] = lambda id: named.get(id, ())
-    claim_lines = {
-        key.removeprefix("claims."): (name, line)
-        for name, keys in lines.items()
-        for key, line in keys.items()
-        if key.startswith("claims.")
-    }
+    papers = [shown_paper(paper, claims, files, chosen, lines.get(f"papers/{paper.key}.yaml", {}), sent) for paper in info.papers]
+    glossary = load_yaml(next(path for path in templates if path.name == GLOSSARY))
     turning = unsteady(read_table(files.steadiness)) if files.steadiness else {}
-    environment.filters["stays"] = lambda claim: turning.get((claim.id, claim.verdict))
-    environment.globals |= {"lines": lines, "claim_lines": claim_lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
+    environment = _environment(texts, info, turning)
+    items = {(paper.key, item.ledger_name): item for paper in papers for item in paper.items}
+    environment.globals |= {
+        "info": info, "ran": ran, "papers": papers, "claims": claims, "sent": sent, "left_out": chosen.left_out,
+        "shown": items,
+        "makers": files.makers, "sources": list(files.sources), "lines": lines, "findings": findings(claims, info.errata),
+        "claim_lines": {key: (name, line) for name, keys in lines.items() for key, line in keys.items()},
+        "contracting": [(key, item.ledger_name) for (key, _), item in items.items() if item.info.kind == "contraction"],
+        "frontier": items.get(FRONTIER),
+        **glossary,
+    }  # fmt: skip
     with filled_folder(folder) as partial:
         _write_pages(partial, environment, papers, files)
         for name in STATIC:
             (partial / name).write_text(texts[name], encoding="utf-8")
-        script = index_script(papers, claims, info.errata, named)
-        (partial / INDEX).write_text(script, encoding="utf-8")
+        (partial / INDEX).write_text(index_script(papers, claims, info, glossary), encoding="utf-8")
         _copy_shown(partial, chosen)
         if files.ledger:
             _write_ledger(partial / LEDGER, unbroken(files.ledger), {claim.id for claim in claims})
@@ -130,46 +103,26 @@ def _without(ran: Ran, papers: Sequence[str]) -> Ran:
     """Leave out the sampling diagnostics of some papers; if there are any, also the costs, which depend on their records."""
     sampling = {key: diagnostics for key, diagnostics in ran.sampling.items() if key not in papers}
     losses = {key: rows for key, rows in ran.losses.items() if key not in papers}
-    return replace(ran, sampling=sampling, losses=losses, costs=() if papers else ran.costs)
+    return replace(ran, sampling=sampling, losses=losses, costs=ran.costs[:0] if papers else ran.costs)
 
 
-def _environment(texts: Mapping[str, str]) -> Environment:
-    """Return the template environment, with the filters and texts that the templates use."""
+def _environment(texts: Mapping[str, str], info: RunInfo, turning: Turning) -> Environment:
+    """Return the template environment, with the filters and registered words that the templates use."""
     from jinja2 import DictLoader, Environment, StrictUndefined
 
+    mechanisms = info.mechanisms
     environment = Environment(
         loader=DictLoader(texts), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {
         "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
         "kind_name": kind_name, "ours": ours, "printed": printed, "symbol": lambda name: LETTERS.get(name, name),
-        "by_number": lambda names: sorted(names, key=by_number),
+        "by_number": lambda names: sorted(names, key=by_number), "mechanisms": lambda id: mechanisms.get(id, ()),
+        "stays": lambda claim: turning.get((claim.id, claim.verdict)),
     }  # fmt: skip
-    environment.globals |= {
-        "terms": glossary.TERMS, "diagnostics": glossary.DIAGNOSTICS, "sections": glossary.SECTIONS,
-        "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,
-        "symbols": SYMBOLS, "verdicts": VERDICTS, "stand_in": STAND_IN, "kinds": KINDS, "erratum_parts": glossary.ERRATUM,
-        "unsteady": glossary.UNSTEADY,
-    }  # fmt: skip
+    words = {"metrics": METRICS, "guarantees": GUARANTEES, "verdicts": VERDICTS, "kinds": KINDS, "stand_in": STAND_IN}
+    environment.globals |= words
     return environment
-
-
-def _about_the_run(
-    info: RunInfo, ran: Ran, files: Files, claims: Sequence[LedgerRow], papers: Sequence[ShownPaper]
-) -> dict[str, object]:
-    """Variables of the templates for this run, by name."""
-    return {
-        "info": info,
-        "ran": ran,
-        "papers": papers,
-        "claims": claims,
-        "shown": {(paper.key, item.what) for paper in papers for item in paper.items},
-        "makers": files.makers,
-        "sources": list(files.sources),
-        "findings": findings(claims, info.errata),
-        "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.info.kind == "contraction"],
-        "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
-    }
 
 
 def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownPaper], files: Files) -> None:

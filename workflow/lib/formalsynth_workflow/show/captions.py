@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES
 from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
 from formalsynth.runtime.files import checksum, sealed
-from formalsynth_workflow.show.display import BOUNDS, NOT_SYNTHETIC, Display, ShownScenario
-from formalsynth_workflow.show.figure import Figure, FigureDisplay
+from formalsynth_workflow.show.display import BOUNDS, NOT_SYNTHETIC, Display
+from formalsynth_workflow.show.figure import FigureDisplay
 from formalsynth_workflow.show.left_out import ABSENT, FAILED, by_label, with_reasons
 from formalsynth_workflow.show.origin import Origin
-from formalsynth_workflow.show.table import Table, TableDisplay
+from formalsynth_workflow.show.table import TableDisplay
 from formalsynth_workflow.show.types import DataFrame
 
 STAND_IN = "STAND-IN: simulated to replace missing records"
@@ -25,6 +25,14 @@ RANGES = "Guarantees of ranges (| R) are for moves inside ranges that are not pu
 """Sentence of a caption if the audited epsilon of a mechanism with sensitive ranges is shown."""
 PRINTED = "Grey: the value that the paper prints, or both ends of a printed interval"
 """Sentence of a caption if printed values are drawn."""
+SIZES = {
+    "replicates": ("replicates", "{} replicate{} of n = "),
+    "details": ("replicates", "{} replicate{} of n = "),
+    AUDIT: ("audited", "{} audited data set{} of n = "),
+    "sets": ("synthetic_sets", "{} synthetic data sets from one sample of n = "),
+    "draws": ("", "posterior draws from one sample of n = "),
+}
+"""Field of a scenario with its number of replicates or sets, and its words, by collected table; others are of one sample."""
 REAL = "real data"
 """Text for a real data set in a caption, after its name."""
 MANY = 9
@@ -43,30 +51,28 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         failed: the sentences that :func:`failures` and :func:`not_drawn` return.
         printed_range: the ranges of the printed values and of ours.
     """
-    entry: Figure | Table
-    if isinstance(display, FigureDisplay):
-        kind, entry, place = "Figure", display.figure, display.figure.place
-        shown = list(display.parts.values()) or [display]
-        line = _together(text for part in shown for text in _words(part))
-        note = entry.note or _together(part.figure.note for part in shown)
-        titles = list(dict.fromkeys(panel.title for part in shown for panel in part.panels if panel.title))
-    else:
-        kind, place, line, titles = "Table", "", "", []
-        entry, note = display.entry, display.entry.note
+    entry, drawings = display.entry, display.drawings if isinstance(display, FigureDisplay) else []
+    parts = display.parts if isinstance(display, FigureDisplay) else {}
+    subjects = [f"({letter}) {part.figure.subject}" for letter, part in parts.items()]
+    letters = f": {'; '.join(subjects)}" if subjects else ""
+    titles = dict.fromkeys(panel.title for part in drawings for panel in part.panels if panel.title)
     frames = f"; frames: {', '.join(titles)}" if titles else ""
+    columns, guarantees = set(entry.shown_columns()), [display.looks[id].guarantee for id in display.ids]
+    audits = AUDITED in columns or (display.NAME == "Table" and display.table == AUDIT)
+    clipped = any(guarantee.endswith(EXACT_DRAWS) for guarantee in guarantees)
+    readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
-        f"{kind} {display.number}. {entry.subject}{_lettered(display)}",
-        f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames} ({_data(display)}); "
-        f"scale {display.scale}",
+        f"{display.NAME} {display.number}. {entry.subject}{letters}",
+        f"{display.authors}, {display.place}; {_sizes(display)}{frames} ({_data(display)}); scale {display.scale}",
         failed,
-        _readings(display),
+        f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else "",
         _guarantees(display),
-        _unit(display),
-        LOWER_BOUND if (audits := _shows_audits(display)) else "",
-        RANGES if audits and any(display.looks[id].guarantee.endswith(OF_RANGES) for id in display.ids) else "",
-        line,
+        _unit(display) if clipped or columns & BOUNDS else "",
+        LOWER_BOUND if audits else "",
+        RANGES if audits and any(guarantee.endswith(OF_RANGES) for guarantee in guarantees) else "",
+        _joined_without_repeats(text for part in drawings for text in _words(part)),
         printed_range,
-        note,
+        entry.note or _joined_without_repeats(part.figure.note for part in drawings),
     ]
     return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"
 
@@ -78,36 +84,16 @@ def _words(display: FigureDisplay) -> Iterable[str]:
     return figure.reading(display), figure.line_words(), printed if display.printed else ""
 
 
-def _lettered(display: Display) -> str:
-    """Subjects of the parts of a sheet, each after its letter."""
-    parts = display.parts if isinstance(display, FigureDisplay) else {}
-    words = [f"({letter}) {part.figure.subject}" for letter, part in parts.items()]
-    return f": {'; '.join(words)}" if words else ""
-
-
-def _together(texts: Iterable[str]) -> str:
+def _joined_without_repeats(texts: Iterable[str]) -> str:
     """Join sentences into one text, without repetition."""
     return ". ".join(dict.fromkeys(sentence for text in texts if text for sentence in SENTENCE_END.split(text.rstrip("."))))
 
 
-def _columns(display: FigureDisplay | TableDisplay) -> Sequence[str]:
-    """Columns that it shows."""
-    return (*display.figure.columns(), display.figure.across) if isinstance(display, FigureDisplay) else display.entry.columns()
-
-
-def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
-    """Return True if it shows an audited epsilon."""
-    return AUDITED in _columns(display) or (isinstance(display, TableDisplay) and display.table == AUDIT)
-
-
-def _unit(display: FigureDisplay | TableDisplay) -> str:
-    """Units in which outcomes are fitted, if epsilon or what it buys depends on them."""
-    clipped = any(display.looks[id].guarantee.endswith(EXACT_DRAWS) for id in display.ids)
+def _unit(display: Display) -> str:
+    """Units in which outcomes are fitted; empty without outcomes that have one."""
     units = dict.fromkeys(scenario.fitted_unit for scenario in display.scenarios)
     words = ["that of the data" if unit == 1 else f"{unit:g}" for unit in units if unit is not None]
-    if not words or not (clipped or set(_columns(display)) & set(BOUNDS)):
-        return ""
-    return f"Bounds and uncentred clipping depend on the unit of the outcome: {' or '.join(words)}"
+    return f"Bounds and uncentred clipping depend on the unit of the outcome: {' or '.join(words)}" if words else ""
 
 
 def failures(display: Display, collected: Iterable[DataFrame]) -> str:
@@ -117,12 +103,10 @@ def failures(display: Display, collected: Iterable[DataFrame]) -> str:
         display: the figure or table.
         collected: the collected tables that it reads.
     """
-    results: Counter[str] = Counter()
-    failed: Counter[str] = Counter()
-    for table in (table for table in collected if "synthesizer" in table):
-        results.update(table["synthesizer"])
-        if "status" in table:
-            failed.update(table.loc[table["status"] == "failed", "synthesizer"])
+    import pandas as pd
+
+    rows = pd.concat([table.reindex(columns=["synthesizer", "status"]) for table in collected], ignore_index=True)
+    results, failed = Counter(rows["synthesizer"]), Counter(rows.loc[rows["status"] == "failed", "synthesizer"])
     parts = []
     for id in (id for id in display.ids if id not in NOT_SYNTHETIC):
         number, lost = results[id], failed[id]
@@ -146,53 +130,29 @@ def not_drawn(display: FigureDisplay, table: DataFrame) -> str:
     return f"Not drawn: {'; '.join(dict.fromkeys(words))}" if words else ""
 
 
-def _sizes(display: Display) -> str:
-    """Sample sizes, and the replicates or synthetic data sets of each scenario."""
+def _sizes(display: FigureDisplay | TableDisplay) -> str:
+    """Sample sizes with the replicates or synthetic data sets of each; scenarios with the same number are listed together."""
     if isinstance(display, FigureDisplay) and display.parts:
-        return "; ".join(dict.fromkeys(_sizes(part) for part in display.parts.values()))
-    if display.table in ("replicates", "details"):
-        return _each(display, lambda scenario: scenario.replicates, lambda k: f"{k} replicate{'s' * (k > 1)} of n = ")
-    if display.table == AUDIT:
-        return _each(display, lambda scenario: scenario.audited, lambda k: f"{k} audited data set{'s' * (k > 1)} of n = ")
-    if display.table == "sets":
-        return _each(
-            display, lambda scenario: scenario.synthetic_sets, lambda k: f"{k} synthetic data sets from one sample of n = "
-        )
-    return _each(display, lambda _: 1, lambda _: f"{'posterior draws from ' * (display.table == 'draws')}one sample of n = ")
-
-
-def _each(display: Display, number: Callable[[ShownScenario], int], words: Callable[[int], str]) -> str:
-    """Sample sizes with a number for each, such as replicates, in words; scenarios with the same number are listed together."""
+        return "; ".join(dict.fromkeys(map(_sizes, display.drawings)))
+    field, words = SIZES.get(display.table, ("", "one sample of n = "))
     several = len({scenario.name for scenario in display.scenarios}) > 1
     by_number: dict[int, list[str]] = {}
     for scenario in display.scenarios:
-        n = f"{scenario.n} ({scenario.label})" if several else str(scenario.n)
-        if number(scenario):
-            by_number.setdefault(number(scenario), []).append(n)
-    return "; ".join(f"{words(k)}{', '.join(sizes)}" for k, sizes in by_number.items())
+        number = getattr(scenario, field) if field else 1
+        if number:
+            by_number.setdefault(number, []).append(f"{scenario.n} ({scenario.label})" if several else str(scenario.n))
+    return "; ".join(f"{words.format(k, 's' * (k > 1))}{', '.join(sizes)}" for k, sizes in by_number.items())
 
 
 def _data(display: Display) -> str:
     """Kind of the data; by scenario if the kinds differ, and with the name of a real data set."""
     labels: dict[str, list[str]] = {}
     for scenario in display.scenarios:
-        labels.setdefault(_kind_of_data(scenario), []).append(scenario.label or scenario.name)
+        file = f"file {scenario.file}" if scenario.file else scenario.data or REAL
+        labels.setdefault(STAND_IN if scenario.stand_in else file, []).append(scenario.label or scenario.name)
     if len(labels) == 1 and REAL not in labels:
         return next(iter(labels))
     return "; ".join(f"{', '.join(dict.fromkeys(names))}: {kind}" for kind, names in labels.items())
-
-
-def _kind_of_data(scenario: ShownScenario) -> str:
-    if scenario.stand_in:
-        return STAND_IN
-    return f"file {scenario.file}" if scenario.file else scenario.data or REAL
-
-
-def _readings(display: Display) -> str:
-    """Name the readings of the paper that are shown; for a sheet, those of its parts."""
-    parts = display.parts.values() if isinstance(display, FigureDisplay) else ()
-    readings = dict.fromkeys([*display.readings, *(reading for part in parts for reading in part.readings)])
-    return f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else ""
 
 
 def _guarantees(display: Display) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from formalsynth_workflow.show.drawing import below, guarantee_marks, legend_height, line_handles, printed_handle, titled, wrapped
+from formalsynth_workflow.show.drawing import below, guarantee_marks, legend_height, line_handles, printed_handle, wrapped
 from formalsynth_workflow.show.figure import FigureDisplay
 from formalsynth_workflow.show.left_out import by_label, drawn_rows, empty_words, is_empty, with_reasons
 from formalsynth_workflow.show.style import COLUMN, INK, TITLE
@@ -27,7 +27,7 @@ class Composition:
     """Rows that are drawn, in the unit of the drawing."""
     title: str
     legend: Sequence[Handle]
-    across: int
+    columns: int
     """Number of columns of the legend."""
     width: float
     """Width in inches."""
@@ -51,7 +51,7 @@ def composition(display: FigureDisplay, table: DataFrame, subject: str, warning:
     if not display.parts:
         table = with_reasons(figure, table)
         if is_empty(table):
-            title = titled(subject, COLUMN, warning)
+            title = "\n".join(filter(None, (warning, wrapped(subject, COLUMN))))
             return Composition(table, title, [], 1, COLUMN, EMPTY + _height_of(title), wrapped(empty_words(table), COLUMN))
         notes = [] if figure.EMPTY_ROWS else by_label(table)
         table = table if figure.EMPTY_ROWS else drawn_rows(table)
@@ -61,7 +61,10 @@ def composition(display: FigureDisplay, table: DataFrame, subject: str, warning:
     across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
     printed = [] if display.parts or figure.printed_apart else printed_handle(table, bool(handles))
     marks = [*marks, *printed, *figure.bars()]
-    title, left_out = titled(subject, width, warning), "\n".join(wrapped(note, width) for note in notes)
+    title, left_out = (
+        "\n".join(filter(None, (warning, wrapped(subject, width)))),
+        "\n".join(wrapped(note, width) for note in notes),
+    )
     height += _height_of(title) + 0.04 + legend_height([*handles, *marks], across, left_out)
     return Composition(table, title, [*handles, *marks], across, width, height, left_out)
 
@@ -71,15 +74,15 @@ def _height_of(title: str) -> float:
     return 0.15 * (title.count("\n") + 1) if title else 0.0
 
 
-def compose(display: FigureDisplay, canvas: Canvas, around: Composition) -> None:
+def compose(display: FigureDisplay, canvas: Canvas, content: Composition) -> None:
     """Paint a figure with its title and its legend."""
     colour = WARNING if display.stand_in else INK
-    if around.title:
-        canvas.suptitle(around.title, x=0.01, ha="left", fontsize=TITLE, fontweight="bold", color=colour)
-    if is_empty(around.table) and not display.parts:
+    if content.title:
+        canvas.suptitle(content.title, x=0.01, ha="left", fontsize=TITLE, fontweight="bold", color=colour)
+    if is_empty(content.table) and not display.parts:
         axis = canvas.subplots()
         axis.set_axis_off()
-        axis.text(0.5, 0.5, around.left_out, ha="center", va="center", transform=axis.transAxes)
+        axis.text(0.5, 0.5, content.left_out, ha="center", va="center", transform=axis.transAxes)
         return
-    display.figure.paint(display, around.table, canvas)
-    below(canvas, around.legend, around.across, around.left_out)
+    display.figure.paint(display, content.table, canvas)
+    below(canvas, content.legend, content.columns, content.left_out)

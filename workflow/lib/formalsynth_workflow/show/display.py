@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from formalsynth.core.model import DATA, PRIOR, JobInput
 
-BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
+BOUNDS = frozenset({"bound", "delta", "epsilon", "audited", "claimed", "attacked", "held"})
 """Columns with privacy numbers, which are never shown without the kind of guarantee."""
 DRAWINGS = ("png", "svg")
 """File name extensions of a drawn figure."""
@@ -63,6 +65,9 @@ class ShownScenario(JobInput):
 class Display(JobInput):
     """Common part of figures and tables."""
 
+    NAME: ClassVar[str] = ""
+    """Word before the number in the caption."""
+
     paper: str
     number: str
     scale: str
@@ -75,6 +80,11 @@ class Display(JobInput):
     scenarios: tuple[ShownScenario, ...]
     readings: tuple[str, ...] = ()
     """Descriptions of the readings of the paper whose synthesizers it shows."""
+
+    @property
+    def place(self) -> str:
+        """Place in the paper."""
+        return self.scenarios[0].place
 
     @property
     def stand_in(self) -> bool:

@@ -44,12 +44,17 @@ def drawing_of(display: FigureDisplay, table: DataFrame) -> Drawing:
     """
     os.environ.pop("MPLBACKEND", None)  # importing matplotlib fails if this variable names a missing backend
     import matplotlib
+    from matplotlib.figure import Figure as Drawing
 
     matplotlib.rcdefaults()  # ignore settings of the user
     matplotlib.use("Agg")
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
     table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
-    drawing = _composed(display, table)
+    content = composition(display, table, display.figure.subject, STAND_IN if display.stand_in else "")
+    drawing = Drawing(figsize=(content.width, content.height), layout="constrained")
+    compose(display, drawing, content)
+    plain_powers(drawing)
+    subscripts(drawing)
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)  # one layout for all formats
@@ -66,15 +71,3 @@ def _round_places(drawing: Drawing) -> None:
         place = axis.get_position(original=True)
         place.set_points(place.get_points().round(DIGITS))
         axis.set_position(place)
-
-
-def _composed(display: FigureDisplay, table: DataFrame) -> Drawing:
-    """Draw the complete figure."""
-    from matplotlib.figure import Figure as Drawing
-
-    around = composition(display, table, display.figure.subject, STAND_IN if display.stand_in else "")
-    drawing = Drawing(figsize=(around.width, around.height), layout="constrained")
-    compose(display, drawing, around)
-    plain_powers(drawing)
-    subscripts(drawing)
-    return drawing

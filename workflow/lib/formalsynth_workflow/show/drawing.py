@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 
@@ -107,11 +107,6 @@ def sizes(display: FigureDisplay, table: DataFrame) -> str:
     return ", ".join(part for part in (several, words.get(display.table, "one sample")) if part)
 
 
-def titled(title: str, width: float, warning: str) -> str:
-    """Wrap the title of a drawing to its width, below a warning if there is one."""
-    return "\n".join(text for text in (warning, wrapped(title, width)) if text)
-
-
 def wrapped(text: str, width: float) -> str:
     """Wrap a text to the width of a drawing in inches."""
     return "\n".join(textwrap.wrap(text, int(LETTERS * width / COLUMN)))
@@ -166,13 +161,13 @@ def legend_height(handles: Sequence[Handle], across: int, title: str) -> float:
 
 def plain_powers(drawing: Drawing) -> None:
     """Label axes with plain text such as 10⁻³ and 2×10⁻³, because texts in drawings are not parsed as mathematics."""
-    from matplotlib.ticker import FixedLocator
+    from matplotlib.ticker import FixedLocator, ScalarFormatter
 
     for axes in drawing.axes:
         for axis in (axes.xaxis, axes.yaxis):
             if axis.get_scale() == "log" and not isinstance(axis.get_major_locator(), FixedLocator):
                 _decades(axis)
-            elif axis.get_scale() == "linear" and _is_number(axis):
+            elif axis.get_scale() == "linear" and isinstance(axis.get_major_formatter(), ScalarFormatter):
                 _small_numbers(axis)
 
 
@@ -199,12 +194,6 @@ def subscripts(drawing: Drawing) -> None:
             text.set_text(SUBSCRIPT.sub(r"$\\mathregular{\1_{\2}}$", words))
 
 
-def _is_number(axis: Axis) -> bool:
-    from matplotlib.ticker import ScalarFormatter
-
-    return isinstance(axis.get_major_formatter(), ScalarFormatter)
-
-
 def _small_numbers(axis: Axis) -> None:
     """Label small numbers with their power of ten: 2×10⁻³ instead of 0.002."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -215,12 +204,7 @@ def _small_numbers(axis: Axis) -> None:
     largest = max(abs(low), abs(high))
     if 0 < largest < 0.009:
         exponent = math.floor(math.log10(largest))
-        axis.set_major_formatter(FuncFormatter(lambda value, place: _times(value, exponent)))
-
-
-def _times(value: float, exponent: int) -> str:
-    """Write a number as a multiple of a power of ten."""
-    return f"{value / 10.0**exponent:.3g}×10{str(exponent).translate(RAISED)}" if value else "0"
+        axis.set_major_formatter(FuncFormatter(lambda value, place: _power(value, exponent)))
 
 
 def _plain(value: float) -> str:
@@ -228,48 +212,30 @@ def _plain(value: float) -> str:
     return f"{value:.10g}"
 
 
-def _power(value: float) -> str:
-    """Write a number as a multiple of a power of ten, such as 10⁻³ or 2×10⁻³."""
-    exponent = math.floor(math.log10(value) + 1e-9) if value > 0 else 0
-    multiple = "" if math.isclose(value, 10.0**exponent) else f"{value / 10.0**exponent:.3g}×"
-    return f"{multiple}10{str(exponent).translate(RAISED)}" if value else "0"
+def _power(value: float, exponent: int | None = None) -> str:
+    """Write a number as a multiple of a power of ten, such as 10⁻³ or 2×10⁻³; a given power always has a multiple."""
+    if not value:
+        return "0"
+    power = math.floor(math.log10(value) + 1e-9) if exponent is None else exponent
+    left_out = exponent is None and math.isclose(value, 10.0**power)
+    return f"{'' if left_out else f'{value / 10.0**power:.3g}×'}10{str(power).translate(RAISED)}"
 
 
-class LineLook(TypedDict):
-    """Matplotlib arguments for the look of a line."""
-
-    color: str
-    linewidth: float
-    linestyle: Literal["-", "--", "-.", ":", "none"] | tuple[float, Sequence[float]]
-    marker: str
-    markersize: float
-    markerfacecolor: str
-    markeredgecolor: str
-    markeredgewidth: float
-    fillstyle: Literal["full", "left", "bottom"]
-    markerfacecoloralt: str
-
-
-def line_look(colour: str, mark: Mark, place: int) -> LineLook:
+def line_look(colour: str, mark: Mark, place: int) -> dict[str, Any]:
     """Look of a line: its colour, its own style and marker, and the kind of guarantee, shown by the filling of the marker.
 
     A line of a pale colour is drawn in its edge colour, because a line cannot have an edge around it.
     """
-    return LineLook(
-        color=edge(colour),
-        linewidth=1.1,
-        linestyle=STYLES[place % len(STYLES)],
-        marker=MARKERS[place % len(MARKERS)],
-        markersize=4.2,
-        markerfacecolor=colour if mark in (Mark.EVERY, Mark.EXACT, Mark.CONDITION) else "white",
-        markeredgecolor=edge(colour),
-        markeredgewidth=1.0,
-        fillstyle="bottom" if mark is Mark.EXACT else "left" if mark is Mark.CONDITION else "full",
-        markerfacecoloralt="white",
-    )
+    return {
+        "color": edge(colour), "linewidth": 1.1, "linestyle": STYLES[place % len(STYLES)],
+        "marker": MARKERS[place % len(MARKERS)], "markersize": 4.2,
+        "markerfacecolor": colour if mark in (Mark.EVERY, Mark.EXACT, Mark.CONDITION) else "white",
+        "markeredgecolor": edge(colour), "markeredgewidth": 1.0, "markerfacecoloralt": "white",
+        "fillstyle": "bottom" if mark is Mark.EXACT else "left" if mark is Mark.CONDITION else "full",
+    }  # fmt: skip
 
 
-def line_look_of(display: FigureDisplay, id: str) -> LineLook:
+def line_look_of(display: FigureDisplay, id: str) -> dict[str, Any]:
     """Look of a synthesizer's line in a figure."""
     look = display.looks[id]
     return line_look(look.colour, mark_of(look.guarantee), line_place(display, id))
@@ -340,11 +306,12 @@ def printed_handle(table: DataFrame, lines: bool) -> list[Handle]:
     look: dict[str, Any] = {"linestyle": "", "color": PRINTED, "markeredgewidth": 1.1}
     if lines:
         return [Line2D([], [], **look, marker="o", markersize=4.2, markerfacecolor="none", label="printed (same shapes)")]
-    spread = (table["printed_low"] < table["printed_high"]).any()
-    exact = (table["printed_low"] == table["printed_high"]).any()
+    kinds = (("|", 7, "printed", table["printed_low"] == table["printed_high"]),
+             (BRACKET, 5, "printed range", table["printed_low"] < table["printed_high"]))  # fmt: skip
     return [
-        *([Line2D([], [], **look, marker="|", markersize=7, label="printed")] if exact else []),
-        *([Line2D([], [], **look, marker=BRACKET, markersize=5, fillstyle="none", label="printed range")] if spread else []),
+        Line2D([], [], **look, marker=marker, markersize=size, fillstyle="none", label=words)
+        for marker, size, words, rows in kinds
+        if rows.any()
     ]
 
 
@@ -359,12 +326,11 @@ def printed_tick(axis: Axes, table: DataFrame, place: float, half: float) -> Non
     """
     for low, high in table[["printed_low", "printed_high"]].dropna().drop_duplicates().to_numpy(float):
         bottom = place + half + 0.11
+        x, y = [low, low, high, high], [bottom - 0.08, bottom, bottom, bottom - 0.08]
+        if low == high:
+            x, y = [low, low], [place + half / 2, bottom]
         for colour, width in (("white", 2.6), (PRINTED, 1.3)):
-            if low == high:
-                axis.plot([low, low], [place + half / 2, bottom], color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
-            else:
-                ends = [bottom - 0.08, bottom, bottom, bottom - 0.08]
-                axis.plot([low, low, high, high], ends, color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
+            axis.plot(x, y, color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
 
 
 def confidential(axis: Axes, table: DataFrame, colour: str) -> None:
@@ -405,8 +371,3 @@ def ticks_at(axis: Axis, values: Series) -> None:
     if 0 < len(places) <= FEW_TICKS:
         axis.set_ticks(places, [f"{place:g}" for place in places])
         axis.set_ticks([], minor=True)
-
-
-def signed(value: float) -> str:
-    """Write a number with two decimals and a true minus sign."""
-    return f"{value:.2f}".replace("-", "−")

@@ -55,7 +55,7 @@ class Figure(Model):
     """True if markers show the kinds of guarantee."""
     LINES: ClassVar[bool] = False
     """True if the legend has a line for each label."""
-    ACROSS: ClassVar[str] = ""
+    X_COLUMN: ClassVar[str] = ""
     """Column on the x axis, if it is the same for each figure of this kind; empty if groups are side by side."""
     WIDTH: ClassVar[float] = COLUMN
     """Width of the drawing in inches."""
@@ -107,15 +107,19 @@ class Figure(Model):
         """Columns of the drawn values."""
         return [self.value] if isinstance(self.value, str) else list(self.value)
 
+    def shown_columns(self) -> list[str]:
+        """Columns of the drawn values, and the one on the x axis."""
+        return [*self.columns(), *([self.x_column] if self.x_column else [])]
+
     @property
-    def across(self) -> str:
-        """Column on the x axis; empty if groups are side by side."""
-        return self.ACROSS
+    def x_column(self) -> str:
+        """Column on the x axis: that of the field ``x`` or of the kind; empty if groups are side by side."""
+        return getattr(self, "x", self.X_COLUMN)
 
     @property
     def common(self) -> str:
-        """Column whose value all synthesizers of a replicate share, drawn with the values; empty for none."""
-        return ""
+        """Column whose value all synthesizers of a replicate share, from the field ``reference``; empty for none."""
+        return getattr(self, "reference", "")
 
     @property
     def printed_apart(self) -> bool:
@@ -123,8 +127,8 @@ class Figure(Model):
         return False
 
     def members(self) -> Mapping[str, Figure]:
-        """Parts of a sheet, by letter; empty for a single figure."""
-        return {}
+        """Parts of a sheet, by letter, from the field ``parts``; empty for a single figure."""
+        return getattr(self, "parts", {})
 
     def tables(self) -> list[str]:
         """Names of the collected tables that it reads for each scenario."""
@@ -250,6 +254,8 @@ figure_kind = FIGURES.register
 class FigureDisplay(Display):
     """Content of one figure. Its kind must be registered before :meth:`of` is called."""
 
+    NAME = "Figure"
+
     figure: Annotated[Figure, ByKind(FIGURES)]
     panels: tuple[Panel, ...]
     at: dict[str, float | None]
@@ -260,3 +266,18 @@ class FigureDisplay(Display):
     """Printed values of the drawn cells."""
     parts: dict[str, FigureDisplay] = Field(default_factory=dict)
     """Parts of a sheet, by letter."""
+
+    @property
+    def entry(self) -> Figure:
+        """Its fields in config."""
+        return self.figure
+
+    @property
+    def place(self) -> str:
+        """Place in the paper."""
+        return self.figure.place or super().place
+
+    @property
+    def drawings(self) -> list[FigureDisplay]:
+        """Parts of a sheet; otherwise the figure itself."""
+        return list(self.parts.values()) or [self]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from formalsynth_workflow.show.display import Display
 from formalsynth_workflow.show.figure import FigureDisplay
+from formalsynth_workflow.show.table import TableDisplay
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Origin:
     """One sentence with everything."""
 
     @classmethod
-    def of(cls, run: Mapping[str, str], display: Display, path: str) -> Origin:
+    def of(cls, run: Mapping[str, str], display: FigureDisplay | TableDisplay, path: str) -> Origin:
         """Return the origin of a figure or table.
 
         Args:
@@ -28,13 +28,12 @@ class Origin:
             display: the figure or table.
             path: path of one of its files, relative to the working folder.
         """
-        kind = "Figure" if isinstance(display, FigureDisplay) else "Table"
         subject = display.figure.subject if isinstance(display, FigureDisplay) else ""
         words = (
-            f"Made by {run['software']} with root seed {run['seed']} from {kind.lower()} {display.number} in the config of "
-            f"{display.paper} (sha256 {run['config']}) at scale {display.scale}: snakemake --cores 1 {path}{run['options']}"
+            f"Made by {run['software']} with root seed {run['seed']} from {display.NAME.lower()} {display.number} in the config "
+            f"of {display.paper} (sha256 {run['config']}) at scale {display.scale}: snakemake --cores 1 {path}{run['options']}"
         )
-        return cls(f"{kind} {display.number} of {display.paper}. {subject}".strip(), run["software"], words)
+        return cls(f"{display.NAME} {display.number} of {display.paper}. {subject}".strip(), run["software"], words)
 
     def metadata(self, suffix: str) -> dict[str, str | None]:
         """Return the metadata of a drawing in matplotlib's terms; without the time, so the bytes are the same in each run.

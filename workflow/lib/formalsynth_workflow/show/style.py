@@ -1,4 +1,4 @@
-"""House style of all drawings: sizes, fonts, palette, and the markers of the kinds of guarantee.
+"""House style of all drawings: sizes, fonts, and the markers of the kinds of guarantee.
 
 In every paper, each family of mechanisms has a hue, and each member of the family a shade. The config of a paper names these
 colours; tests check that all readers, including colour-blind ones, can distinguish the colours of one frame.
@@ -21,21 +21,6 @@ INK, FAINT = "#1a1a1a", "#6b6b6b"
 
 PRINTED = "#767676"
 """Colour of printed values next to ours."""
-
-PALETTE = {
-    "confidential data": ("#333333",),
-    "no protection": ("#8d8d8d",),
-    "weights by the record's bound": ("#d55e00", "#f9cfa3", "#5f2501"),
-    "weights cut": ("#f2b705", "#fdf1be"),
-    "range-averaged": ("#074280", "#4db7f5", "#257cb4", "#cee4f0"),
-    "range-truncated": ("#067c59", "#c4eee0", "#41b08c"),
-    "censored": ("#82398b", "#c081e7", "#43184a"),
-    "declared constants": ("#5b7a00", "#a4c639", "#334400", "#d6e7a1"),
-    "added noise": ("#35c9bd", "#0e6b64"),
-    "selected candidates": ("#609060",),
-    "weights by isolation": ("#9d2f3a", "#f8a2ac"),
-}
-"""Colours by family of mechanisms, the main colour first. Studies without such mechanisms use them in this order."""
 
 STYLE = {
     "svg.hashsalt": "formalsynth",
@@ -74,20 +59,9 @@ class Mark(Enum):
     LOCAL = ("o", "white", "this data set only")
     NONE = ("x", INK, "none")
 
-    @property
-    def marker(self) -> str:
-        """Matplotlib code of the marker."""
-        return self.value[0]
-
-    @property
-    def fill(self) -> str:
-        """Colour inside the marker."""
-        return self.value[1]
-
-    @property
-    def words(self) -> str:
-        """Words in the legend."""
-        return self.value[2]
+    def __init__(self, marker: str, fill: str, words: str) -> None:
+        """Set the matplotlib code of the marker, the colour inside it, and the words in the legend."""
+        self.marker, self.fill, self.words = marker, fill, words
 
 
 _EVERY = ("DP", "DP (add/remove)", "DP (replace-one)", "zCDP", "(eps, delta)-DP", "(eps, delta)-DP (add/remove)")

@@ -38,7 +38,7 @@ class Estimate(NamedTuple):
 class Table(Model):
     """Fields of one table, with printed values next to ours. Each kind adds the keys that only it uses, and :meth:`estimate`."""
 
-    READS: ClassVar[Literal["sets", "replicates", "audit"]] = "replicates"
+    table: ClassVar[Literal["sets", "replicates", "audit"]] = "replicates"
     """Collected table with the values that the estimates summarize."""
     OVER_SIZES: ClassVar[bool] = False
     """True if each number needs several sample sizes."""
@@ -57,21 +57,16 @@ class Table(Model):
     )
     note: str = Field("", description="Sentence that ends the caption.")
 
-    @property
-    def table(self) -> str:
-        """Collected table that it reads."""
-        return self.READS
-
     def tables(self) -> list[str]:
         """Names of all collected tables that it reads."""
         return [self.table]
 
     @property
     def summarized(self) -> str:
-        """Column that every row summarizes; empty if each row is a column."""
-        return ""
+        """Column that every row summarizes, from the field ``value``; empty if each row is a column."""
+        return getattr(self, "value", "")
 
-    def columns(self) -> list[str]:
+    def shown_columns(self) -> list[str]:
         """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return list(dict.fromkeys(self.statistics))
 
@@ -110,6 +105,8 @@ table_kind = TABLES.register
 
 class TableDisplay(Display):
     """Content of one table. Its kind must be registered before :meth:`of` is called."""
+
+    NAME = "Table"
 
     entry: Annotated[Table, ByKind(TABLES)]
     parameters: dict[str, dict[str, float]] = Field(default_factory=dict)

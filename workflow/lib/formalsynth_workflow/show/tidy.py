@@ -37,9 +37,9 @@ def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
     panels = [_panel(display, table, panel, column) for panel in display.panels for column in columns]
     tidy = figure.extended(display, pd.concat(panels, ignore_index=True), collected)
     if display.at:
-        tidy["at" if figure.across else "x"] = tidy["synthesizer"].map(display.at)
+        tidy["at" if figure.x_column else "x"] = tidy["synthesizer"].map(display.at)
     tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id].label for id in tidy["synthesizer"]])
-    if set(columns) & set(BOUNDS):
+    if not BOUNDS.isdisjoint(columns):
         tidy["guarantee"] = [display.looks[id].guarantee for id in tidy["synthesizer"]]
     if display.stand_in:
         stand_ins = {scenario.id for scenario in display.scenarios if scenario.stand_in}
@@ -63,7 +63,7 @@ def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: st
     """Return the rows of one frame, in the order of its synthesizers."""
     figure = display.figure
     part = table[table["synthesizer"].isin(panel.ids)]
-    drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
+    drawn = {"value": part[column]} | ({"x": part[figure.x_column]} if figure.x_column else {})
     drawn |= {"common": part[figure.common]} if figure.common else {}
     statistic = TITLES.get(column, column) if len(figure.columns()) > 1 else ""
     if "reason" in part and (failed := part[column].isna() & part["reason"].notna()).any():
@@ -82,7 +82,7 @@ def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: st
 def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[str, list[float]]:
     """Look up the printed number or interval for each row's cell, and the printed x if x is a result."""
     cells = list(zip(part["scenario"], part["synthesizer"], strict=True)) if display.printed else []
-    ends = {"printed_low": (column, "low"), "printed_high": (column, "high"), "printed_x": (display.figure.across, "low")}
+    ends = {"printed_low": (column, "low"), "printed_high": (column, "high"), "printed_x": (display.figure.x_column, "low")}
     columns = {}
     for name, (printed_column, end) in ends.items():
         values = {(cell.scenario, cell.id): getattr(cell, end) for cell in display.printed if cell.column == printed_column}

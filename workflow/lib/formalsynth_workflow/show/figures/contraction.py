@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from formalsynth_workflow.show.display import Look
-from formalsynth_workflow.show.drawing import headed, signed, sizes, small_frames, ticks_at
+from formalsynth_workflow.show.drawing import headed, sizes, small_frames, ticks_at
 from formalsynth_workflow.show.figure import FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_number
 from formalsynth_workflow.show.limit_law import OfLimitLaw
@@ -89,5 +89,7 @@ def _draw_frame(axis: Axes, look: Look, table: DataFrame) -> None:
     slope, error = rate(groups)
     headed(axis, look.label, "")
     if not math.isnan(slope):
-        axis.text(0.98, 0.97, f"slope {signed(slope)} ± {error:.2f}", ha="right", va="top", transform=axis.transAxes)
+        axis.text(
+            0.98, 0.97, f"slope {slope:.2f} ± {error:.2f}".replace("-", "−"), ha="right", va="top", transform=axis.transAxes
+        )
     ticks_at(axis.xaxis, table["n"])

@@ -10,7 +10,7 @@ from pydantic import Field
 from formalsynth_workflow.show.drawing import curve, stacked
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name
-from formalsynth_workflow.show.types import Canvas, DataFrame, Series
+from formalsynth_workflow.show.types import Canvas, DataFrame
 
 APART = 0.12
 """Distance between markers along a line, as a share of the frame's diagonal."""
@@ -30,17 +30,10 @@ class Ecdf(Figure):
 
     kind: Literal["ecdf"]
     value: str = Field(description="Column that is drawn.")
-    log: bool = Field(False, description="True for a logarithmic value axis.")
-
-    def logarithmic(self, table: DataFrame) -> Series | None:
-        """Largest value of each line: the others count for the height at which it begins."""
-        return table.groupby(["scenario", "panel", "synthesizer"], dropna=False)["value"].transform("max") if self.log else None
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a step function for each synthesizer, with the same style and markers in every frame."""
         for axis, group in stacked(display, table, canvas):
-            if self.log:
-                axis.set_xscale("log")
             for id, part in by_name(group, "synthesizer"):
                 # Axes.ecdf is not used: with compress=True, it counts only one of several tied values.
                 values, counts = np.unique(part["value"], return_counts=True)

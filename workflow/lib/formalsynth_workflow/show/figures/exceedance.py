@@ -21,7 +21,7 @@ TITLES = {"claimed": "against the claim on the data set", "claimed_larger": "aga
 class Exceeding(Figure):
     """Share of data sets whose audited epsilon exceeds the claimed one, against n."""
 
-    ACROSS = "n"
+    X_COLUMN = "n"
     ALT = "Lines with error bars"
     READING = "Bars: 95 % confidence limits (Clopper and Pearson)"
     COUNTS_INFINITE = True

@@ -6,43 +6,40 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from formalsynth.core.mechanism import is_strict
 from formalsynth.core.rows import AUDIT, AUDITED, CURVE
-from formalsynth.core.two_samples import two_samples
 from formalsynth_workflow.show.drawing import from_nothing, stacked
-from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
+from formalsynth_workflow.show.figure import FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name
 from formalsynth_workflow.show.names import Name, spaced, write_names
 from formalsynth_workflow.show.style import FAINT, INK, edge, mark_of
-from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Series
+from formalsynth_workflow.show.types import Axes, Canvas, DataFrame
+from formalsynth_workflow.show.utility import OfUtility
 
 GAP = 4.5
 """Distance between a mark and its name, in points."""
 
 
 @figure_kind("frontier")
-class Frontier(Figure):
+class Frontier(OfUtility):
     """Utility against the epsilon of adding or removing one record: medians over data sets.
 
     A mechanism with a guarantee for every data set is drawn at the guaranteed epsilon, any other mechanism at its audited
     epsilon, with a thin line to the claimed one.
     """
 
-    ACROSS = AUDITED
+    X_COLUMN = AUDITED
     ALT = "Points of utility against epsilon"
     READING = (
         "Horizontal axis: ε for adding or removing one record. Dots: guaranteed for every data set (squares: if draws are "
         "exact); diamonds (conditional guarantee) and open markers: the largest loss so far, with a thin line to the "
         "claimed ε; dotted: the difference between two samples"
     )
-    FRAMES = ("none", "scenario")
     HEIGHT = 2.1
     MARGIN = 0.3
 
     kind: Literal["frontier"]
-    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance between the synthetic and the confidential data.")
 
     def tables(self) -> list[str]:
         """Names of the table of replicates and of the audit, which contains the kinds of neighbours."""
@@ -59,16 +56,8 @@ class Frontier(Figure):
         audit = audit[audit["delta"] == audit.groupby(keys)["delta"].transform("first")]
         worst = audit.groupby(keys)[[AUDITED, "claimed"]].max().reindex(pd.MultiIndex.from_frame(tidy[keys]))
         strict = np.array([is_strict(display.looks[id].guarantee) for id in tidy["synthesizer"]])
-        tidy = tidy.assign(
-            x=np.where(strict, worst["claimed"], worst[AUDITED]),
-            claimed=worst["claimed"].to_numpy(),
-            line=[two_samples(int(n))[self.value] for n in tidy["n"]],
-        )
-        return tidy[tidy["x"].notna()]
-
-    def logarithmic(self, table: DataFrame) -> Series:
-        """Median of each mark."""
-        return table.groupby(["scenario", "panel", "synthesizer"], dropna=False)["value"].transform("median")
+        tidy = tidy.assign(x=np.where(strict, worst["claimed"], worst[AUDITED]), claimed=worst["claimed"].to_numpy())
+        return super().extended(display, tidy[tidy["x"].notna()], collected)
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each scenario."""

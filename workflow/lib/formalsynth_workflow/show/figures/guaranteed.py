@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.two_samples import two_samples
 from formalsynth_workflow.show.display import Look
 from formalsynth_workflow.show.drawing import bar_mark, stacked
-from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
+from formalsynth_workflow.show.figure import FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name, by_number
 from formalsynth_workflow.show.names import Name, spaced, write_names
 from formalsynth_workflow.show.style import FAINT, INK, edge, mark_of
-from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle, Series
+from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle
+from formalsynth_workflow.show.utility import OfUtility
 
 GAP = 2
 """Distance between a mark and its name, in points."""
@@ -34,7 +33,7 @@ RAISED = 0.05
 
 
 @figure_kind("guaranteed")
-class Guaranteed(Figure):
+class Guaranteed(OfUtility):
     """Utility against the epsilon guaranteed for every data set when a record is added or removed.
 
     Synthesizers whose labels are the same up to the comma form one line, with the name at a mark. Those without such a
@@ -47,24 +46,16 @@ class Guaranteed(Figure):
         "from the posterior are exact); on its right, mechanisms without such a guarantee. Markers: medians over data sets; "
         "bars: their middle half; dotted: the difference between two samples of one population"
     )
-    FRAMES = ("none", "scenario")
     HEIGHT = 2.5
     MARGIN = 0.2
 
     kind: Literal["guaranteed"]
-    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance between the synthetic and the confidential data.")
 
     def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
         """Add the guaranteed epsilon (NaN without a guarantee) and the distance between two samples."""
         guaranteed = {id: np.nan if look.epsilon is None else look.epsilon for id, look in display.looks.items()}
-        return tidy.assign(
-            x=[guaranteed[id] for id in tidy["synthesizer"]],
-            line=[two_samples(int(n))[self.value] for n in tidy["n"]],
-        )
-
-    def logarithmic(self, table: DataFrame) -> Series:
-        """Median of each mark."""
-        return table.groupby(["scenario", "panel", "synthesizer"], dropna=False)["value"].transform("median")
+        tidy = tidy.assign(x=[guaranteed[id] for id in tidy["synthesizer"]])
+        return super().extended(display, tidy, collected)
 
     def bars(self) -> list[Handle]:
         """Legend entry for the bars."""

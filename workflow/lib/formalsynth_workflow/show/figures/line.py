@@ -83,16 +83,6 @@ class Line(Framed):
         """True if x is itself a result and a parameter defines the points of a line; then printed points have a frame."""
         return bool(self.at and self.x)
 
-    @property
-    def common(self) -> str:
-        """Column of the grey line."""
-        return self.reference
-
-    @property
-    def across(self) -> str:
-        """Column on the x axis; empty if a parameter is there."""
-        return self.x
-
     def reading(self, display: FigureDisplay) -> str:
         """Meaning of points and error bars; empty if there is only one replicate."""
         return self.READING if any(scenario.replicates > 1 for scenario in display.scenarios) else ""

@@ -30,11 +30,6 @@ class Scatter(Figure):
     x_label: str = Field("", description="Label of the x axis.")
     line: Literal["none", "delta"] = Field("none", description="Dashed line: each synthesizer's Δ, its largest value.")
 
-    @property
-    def across(self) -> str:
-        """Column on the x axis."""
-        return self.x
-
     def line_words(self) -> str:
         """Words of the caption on the dashed lines; empty if there are none."""
         return "Dashed lines: Δ, the largest bound" if self.line == "delta" else ""

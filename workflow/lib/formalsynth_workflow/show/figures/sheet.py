@@ -51,10 +51,6 @@ class Sheet(Figure):
                 )
         return self
 
-    def members(self) -> Mapping[str, Figure]:
-        """Parts of the sheet."""
-        return self.parts
-
     def columns(self) -> list[str]:
         """Columns of the values that any part draws."""
         return list(dict.fromkeys(column for part in self.parts.values() for column in part.columns()))
@@ -73,8 +69,8 @@ class Sheet(Figure):
         rows = _rows(display, table)
         places = canvas.subfigures(len(rows), len(rows[0]), squeeze=False, height_ratios=[_height(row) for row in rows])
         for row, canvases in zip(rows, places, strict=True):
-            for (part, around), place in zip(row, canvases, strict=False):
-                compose(part, place, around)
+            for (part, content), place in zip(row, canvases, strict=False):
+                compose(part, place, content)
 
 
 def _rows(display: FigureDisplay, table: DataFrame) -> list[list[tuple[FigureDisplay, Composition]]]:
@@ -90,4 +86,4 @@ def _rows(display: FigureDisplay, table: DataFrame) -> list[list[tuple[FigureDis
 
 
 def _height(row: list[tuple[FigureDisplay, Composition]]) -> float:
-    return max(around.height for _, around in row)
+    return max(content.height for _, content in row)

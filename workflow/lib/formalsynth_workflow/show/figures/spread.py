@@ -28,7 +28,7 @@ NAMES = 6.0
 class Spread(OfLimitLaw):
     """Standard deviation of the values over data sets, by sample size; one line for each synthesizer, named at its end."""
 
-    ACROSS = "n"
+    X_COLUMN = "n"
     HEIGHT = 2.4
     MARGIN = 0.0
     ALT = "Lines of a standard deviation by sample size"

@@ -23,7 +23,7 @@ BELOW = 0.5
 class TradeOff(Figure):
     """False negatives against false positives of the attack, drawn over the region that the claim allows."""
 
-    ACROSS = "value"
+    X_COLUMN = "value"
     WIDTH = PAGE
     HEIGHT = 1.6
     MARGIN = 0.3

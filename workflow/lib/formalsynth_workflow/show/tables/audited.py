@@ -27,7 +27,7 @@ SHOWN = ("attacked", "floor")
 class Audited(Table):
     """Claimed, audited and attacked epsilon, summarized over the audited data sets."""
 
-    READS = "audit"
+    table = "audit"
 
     kind: Literal["audited"]
     summary: Literal["median", "min", "max"] = Field("median", description="Summary of the values of the data sets.")
@@ -67,21 +67,16 @@ def _by_data_set(audit: DataFrame, statistic: str) -> Array:
     neighbours = single & audit["neighbour"].isin(LOSSES).to_numpy()
     first, last = (_at_delta(neighbours & (delta > 0), delta, place) for place in (0, -1))
     column = statistic if statistic in (*CLAIMS, "attacked") else "audited"
-    rows = first
-    if statistic in LOSSES:
-        rows = first & (neighbour == statistic)
-    elif statistic == "strict":
-        rows = last
-    elif statistic == "pure":
-        rows = neighbours & (delta == 0)
-    elif statistic in STRICT:
-        rows = last & (neighbour == STRICT[statistic])
-    elif statistic == "composed":
-        rows = _at_delta(losses & (audit["releases"].to_numpy() > 1), delta, 0)
-    elif statistic == "floor":
-        rows = _at_delta(single & (neighbour == "same"), delta, 0)
-    kept = audit.loc[rows, column]
-    values: Array = kept.groupby(audit["replicate"].to_numpy()[rows]).max().dropna().to_numpy(dtype=float)
+    chosen: dict[str, NDArray[np.bool_]] = {
+        "strict": last,
+        "pure": neighbours & (delta == 0),
+        "composed": _at_delta(losses & (audit["releases"].to_numpy() > 1), delta, 0),
+        "floor": _at_delta(single & (neighbour == "same"), delta, 0),
+        **{kind: first & (neighbour == kind) for kind in LOSSES},
+        **{name: last & (neighbour == kind) for name, kind in STRICT.items()},
+    }
+    rows = chosen.get(statistic, first)
+    values: Array = audit.loc[rows, column].groupby(audit["replicate"].to_numpy()[rows]).max().dropna().to_numpy(dtype=float)
     return values
 
 

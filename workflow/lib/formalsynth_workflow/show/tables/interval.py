@@ -19,7 +19,7 @@ LEVELS = {"low": 0.025, "high": 0.975}
 class Interval(Table):
     """95 % intervals of statistics over the synthetic data sets of the single sample; each end is a row."""
 
-    READS = "sets"
+    table = "sets"
 
     kind: Literal["interval"]
 
@@ -27,7 +27,7 @@ class Interval(Table):
         """Statistics of a data set, each with its two ends."""
         return tuple(f"{statistic}_{end}" for statistic in UTILITY for end in LEVELS)
 
-    def columns(self) -> list[str]:
+    def shown_columns(self) -> list[str]:
         """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return list(dict.fromkeys(row.rpartition("_")[0] for row in self.statistics))
 
@@ -36,7 +36,7 @@ class Interval(Table):
         return {
             id: {
                 name: (rows[f"{name}_low"], rows[f"{name}_high"])
-                for name in self.columns()
+                for name in self.shown_columns()
                 if {f"{name}_low", f"{name}_high"} <= set(rows)
             }
             for id, rows in self.printed.items()

@@ -20,12 +20,7 @@ class Rate(Table):
     kind: Literal["rate"]
     value: str = Field(min_length=1, description="Column whose contraction is shown.")
 
-    @property
-    def summarized(self) -> str:
-        """Column that every row summarizes."""
-        return self.value
-
-    def columns(self) -> list[str]:
+    def shown_columns(self) -> list[str]:
         """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return ["slope", self.value]
 

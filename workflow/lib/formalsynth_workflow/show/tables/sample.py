@@ -13,7 +13,7 @@ from formalsynth_workflow.show.table import Collected, Estimate, Table, column_o
 class Sample(Table):
     """Medians of statistics over the synthetic data sets of the single sample."""
 
-    READS = "sets"
+    table = "sets"
 
     kind: Literal["sample"] = "sample"
 

@@ -18,12 +18,7 @@ class Spread(Table):
     kind: Literal["spread"]
     value: str = Field(min_length=1, description="Column whose spread is shown.")
 
-    @property
-    def summarized(self) -> str:
-        """Column that every row summarizes."""
-        return self.value
-
-    def columns(self) -> list[str]:
+    def shown_columns(self) -> list[str]:
         """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return [self.value]
 
