@@ -163,12 +163,6 @@ def assert_readable(message):
     assert len(message) < 20_000
 
 
-def cases(table):
-    """Parameters of a test from rows of file, path, value and what the message has to say, and their ids."""
-    rows = [(*case[:3], case[3:]) for case in table]
-    return {"argvalues": rows, "ids": [" ".join(map(str, case[:3]))[:60] for case in table]}
-
-
 def untied(tree):
     """A copy in which no two entries are the same object, as the anchors of YAML make them."""
     if isinstance(tree, dict):

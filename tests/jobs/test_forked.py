@@ -4,7 +4,6 @@ import ast
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -307,28 +306,3 @@ def test_the_environment_of_a_job_has_one_thread_and_its_folder(monkeypatch):
     assert {given[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOTO_NUM_THREADS")} == {"1"}
     assert {given[name] for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR")} == {"/elsewhere"}
     assert environment_of_job(None).get("TMPDIR") == os.environ.get("TMPDIR")
-
-
-IMPORTS = """
-import importlib, os, sys
-for name in os.environ["LIBRARIES"].split():
-    importlib.import_module(name)
-loaded = set(sys.modules)
-exec(sys.argv[1])
-ours = {"formalsynth", "formalsynth_workflow"}
-print(*sorted({name.partition(".")[0] for name in set(sys.modules) - loaded} - {*ours, *sys.stdlib_module_names}))
-"""
-
-
-def test_a_forked_job_imports_no_library(repository):
-    """The server has imported what scripts import, except that of the report; otherwise every job takes a second longer."""
-    rules = (repository / "workflow" / "rules" / "serve.smk").read_text(encoding="utf-8")
-    imported = ast.literal_eval(re.search(r"^IMPORTED = (.*?^\))", rules, re.MULTILINE | re.DOTALL)[1])
-    scripts = set((repository / "workflow" / "scripts").glob("*.py")) - {repository / "workflow" / "scripts" / "write_report.py"}
-    trees = [ast.parse(path.read_text(encoding="utf-8")).body for path in scripts]
-    lines = [ast.unparse(node) for tree in trees for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
-    environment = os.environ | {"LIBRARIES": " ".join(imported)}
-    job = subprocess.run(
-        [sys.executable, "-c", IMPORTS, "\n".join(lines)], env=environment, capture_output=True, text=True, check=True
-    )
-    assert job.stdout.split() == []

@@ -100,23 +100,6 @@ def test_a_test_checks_its_cells(kind, cells, wrong):
     assert TESTS[kind].model_validate(KINDS[kind]).check_cells(cells) == wrong
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"statistic": "avg"}, "'mean', 'median', 'sd', 'min', 'max'"),
-        ({"distance": 0, "of_largest": True}, "of_largest\n.*not be given together with distance"),
-        ({"distance": "Data", "above": 0}, "above\n.*not be given together with distance"),
-        ({"of_largest": True, "above": 0.5}, "above\n.*not be given together with of_largest"),
-        ({"distance": "data"}, "distance"),
-        ({"table": "replicate"}, "table"),
-        ({"of": ["A", "A"]}, "each entry once"),
-    ],
-)
-def test_an_estimate_takes_known_statistics_and_changes_values_in_one_way(given, words):
-    with pytest.raises(ValidationError, match=words):
-        Estimate(scenario="first", value=["delta"], **given)
-
-
 def test_an_estimate_accepts_explicit_defaults():
     estimate = Estimate(scenario="first", value=["delta"], distance=1, of_largest=False, above=None)
     assert estimate.distance == 1

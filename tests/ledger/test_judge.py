@@ -20,7 +20,6 @@ from formalsynth_workflow.ledger.verdicts import (
     STAND_IN,
     TOO_FEW,
     UNDETERMINED,
-    VERDICTS,
 )
 
 
@@ -418,16 +417,3 @@ def test_a_ledger_has_a_row_for_each_claim_in_the_columns_of_the_file():
         "the records are absent",
     ]
     assert table["estimate"].isna().tolist() == table["replicates"].isna().tolist() == [False, True]
-
-
-def test_columns_of_the_ledger_are_those_that_others_rely_on():
-    assert COLUMNS == (
-        "id", "paper", "place", "claim", "printed", "estimate", "mcse", "replicates", "verdict", "note",
-        "shows", "erratum", "test", "kind", "cells",
-    )  # fmt: skip
-
-
-def test_every_verdict_has_a_meaning():
-    assert set(VERDICTS) == {
-        REPRODUCED, DIRECTION, UNDETERMINED, NOT_REPRODUCED, MISPRINT, REFUTED, STAND_IN, ABSENT, NO_ROWS, TOO_FEW,
-    }  # fmt: skip

@@ -11,7 +11,6 @@ AUDIT = {
     "predictors": [{"low": -2, "high": 6, "points": 2}],
     "replicates": 20,
 }
-SHARES = {"low": 0.001, "high": 0.999}
 
 
 @pytest.fixture(scope="module")
@@ -79,47 +78,6 @@ def test_shares_can_be_evenly_spaced_as_log_odds(plan_of):
 def test_ranges_that_leave_out_data_are_a_warning(job_of):
     (warning,) = job_of(outcome={"low": 5, "high": 50})[1]
     assert warning.startswith("range: Section 4.1 (simulation): the audit declares 5 to 50 for the outcome, and ")
-
-
-@pytest.mark.parametrize(
-    ("paper", "changes", "message"),
-    [
-        ("range", {"scenarios.simulation.audit": {}}, "scenarios.simulation.audit.outcome; Field required"),
-        ("range", {"scenarios.fatigue_alone.audit": {"each": 2}}, "scenarios.fatigue_alone.audit.outcome; Field required"),
-        (
-            "range",
-            {"scenarios.simulation.audit": AUDIT | {"predictors": []}},
-            "audit.predictors: given '0 of them'; allowed: one for each predictor that varies: 1",
-        ),
-        (
-            "range",
-            {"scenarios.simulation.audit": AUDIT | {"outcome": {"low": -1, "high": 1}}},
-            "audit.outcome: given '-1 to 1'; allowed: the outcomes of family lognormal_regression: numbers > 0",
-        ),
-        ("range", {"scenarios.simulation.audit": AUDIT | {"synthesizers": ["Nobody"]}}, "audit.synthesizers: given 'Nobody'"),
-        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": {"low": 2, "high": 1}}}, "low has to be below high"),
-        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": SHARES | {"low": 0, "log": True}}}, "low has to be above 0"),
-        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": SHARES | {"high": 1, "logit": True}}}, "between 0 and 1"),
-        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": SHARES | {"log": True, "logit": True}}}, "log false"),
-        (
-            "range",
-            {"scenarios.simulation.audit": AUDIT | {"outcome": AUDIT["outcome"] | {"points": 501}}},
-            "few enough for at most 1000 records to add",
-        ),
-        ("range", {"scenarios.simulation.audit": AUDIT | {"deltas": []}}, "scenarios.simulation.audit.deltas"),
-    ],
-)
-def test_what_cannot_be_audited_is_refused_before_any_job(plan_of, paper, changes, message):
-    with pytest.raises(ConfigError) as error:
-        plan_of(paper, **changes)
-    assert message in str(error.value)
-
-
-def test_a_frontier_of_a_scenario_that_is_not_audited_is_refused(plan_of):
-    with pytest.raises(ConfigError) as error:
-        plan_of("cost", **{"scenarios.counts.audit": ...})
-    allowed = "allowed: scenarios with audit: this kind of figure shows audited ε"
-    assert f"figures.1.scenario: given ['lognormal', 'shares', 'counts']; {allowed}" in str(error.value)
 
 
 def gamma(plan_of, **changes):

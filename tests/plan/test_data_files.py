@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from config_trees import RANGE, of_papers, put, refusal
@@ -192,9 +193,20 @@ def test_a_data_file_that_may_not_be_read_is_named(with_data, tmp_path, monkeypa
     assert re.search(r"scenarios\.fatigue\.file: .*fatigue\.csv: cannot be read: Permission denied", with_data("range"))
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("nowhere"), lambda path: path.symlink_to(path.name)])
+def test_a_data_file_that_is_no_file_is_named(with_data, tmp_path, make):
+    make(tmp_path / "fatigue.csv")
+    assert re.search(r"scenarios\.fatigue\.file: .*fatigue\.csv: is not a file", with_data("range"))
+
+
+def test_registered_files_have_plain_names():
+    """They are joined to folders of the user."""
+    assert all(Path(dataset.file).name == dataset.file for dataset in files.FILES.values())
+
+
 def test_a_variable_that_names_no_folder_is_named(own, read, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    for value in (tmp_path / "nowhere", tmp_path / "file", "x" * 5000):
+    for value in (tmp_path / "nowhere", tmp_path / "file", "x" * 5000, "~", "a\nb", "$HOME"):
         monkeypatch.setenv("FORMALSYNTH_DATA", str(value))
         message = refusal(read, of_papers(own, "range"))
         assert message.startswith("environment variable FORMALSYNTH_DATA: given '")

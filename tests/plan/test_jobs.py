@@ -1,6 +1,7 @@
 """Inputs of jobs: all that they depend on and no more, for a change of config to rerun only the jobs that it concerns."""
 
-import copy
+import ast
+import functools
 import json
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from config_trees import of_papers, put
 
 from formalsynth.core import data_files
 from formalsynth.core.family import FAMILIES
@@ -30,35 +32,21 @@ SYNTHESIZERS = [
 
 
 @pytest.fixture(scope="module")
-def read(repository, tmp_path_factory):
+def read(own, read):
     """Read the plan of a paper with some of its config changed, without what it shows and claims."""
-    made = {}
 
-    def read(key, **changes):
-        name = (key, repr(changes))
-        if name not in made:
-            folder = tmp_path_factory.mktemp("config")
-            run = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
-            paper = yaml.safe_load((repository / "config" / "papers" / f"{key}.yaml").read_text(encoding="utf-8"))
-            # without the anchors that tie its entries together
-            trees = {"run": run, "paper": json.loads(json.dumps(paper | {"figures": {}, "tables": {}, "telling": []}))}
-            for path, value in changes.items():
-                put(trees, path, value)
-            (folder / "papers").mkdir()
-            (folder / "papers" / f"{key}.yaml").write_text(yaml.safe_dump(trees["paper"]), encoding="utf-8")
-            made[name] = read_plan(run | {"papers": [key]}, folder)
-        return made[name]
+    @functools.cache
+    def read_once(key, changes):
+        trees = of_papers(own, key)
+        paper, claims = f"papers/{key}.yaml", f"claims/{key}.yaml"
+        trees[paper] |= {"figures": {}, "tables": {}, "telling": []}
+        trees[claims] = {"claims": []}
+        for path, value in ast.literal_eval(changes).items():
+            file, _, place = path.partition(".")
+            put(trees[paper if file == "paper" else "config.yaml"], place, value)
+        return read(trees)
 
-    return read
-
-
-def put(trees, path, value):
-    """Set the entry at a dotted path; a number in it is a place in a list."""
-    *above, last = path.split(".")
-    tree = trees
-    for key in above:
-        tree = tree[int(key) if isinstance(tree, list) else key]
-    tree[int(last) if isinstance(tree, list) else last] = copy.deepcopy(value)
+    return lambda key, **changes: read_once(key, repr(changes))
 
 
 def jobs_of(plan, name):
@@ -354,9 +342,10 @@ def displays_of(jobs):
     return figures | {f"table{number}": jobs.table_job(number) for number in jobs.paper.tables}
 
 
-def test_every_figure_and_table_has_a_job_that_reads_collected_tables(run):
+def test_every_figure_table_and_claim_reads_collected_tables(run):
     folders = {jobs.folder for jobs in run.scenarios}
     for jobs in run.papers.values():
+        assert {str(Path(path).parent) for path in jobs.claim_inputs()} <= folders
         for file, job in displays_of(jobs).items():
             assert job.inputs, file
             assert {str(Path(path).parent) for path in job.inputs} <= folders
@@ -388,12 +377,6 @@ def test_the_pdf_of_a_figure_is_made_on_request_alone(run):
     assert not [path for jobs in run.papers.values() for path in jobs.targets() if path.endswith(".pdf")]
     made = [path.removesuffix(".svg") for jobs in run.papers.values() for path in jobs.figures() if path.endswith(".svg")]
     assert sorted(run.pdfs()) == sorted(f"{path}.pdf" for path in made)
-
-
-def test_claims_read_collected_tables(run):
-    folders = {jobs.folder for jobs in run.scenarios}
-    for jobs in run.papers.values():
-        assert {str(Path(path).parent) for path in jobs.claim_inputs()} <= folders
 
 
 def test_claims_and_summaries_are_plain_types(run):
@@ -429,11 +412,8 @@ def test_a_missing_figure_is_refused_with_the_data_that_are_absent(plan_of, monk
 def test_seeds_and_synthesizers_that_the_plan_does_not_have_are_refused(run, scenario, seeds, synthesizer, sentence):
     with pytest.raises(SystemExit, match=sentence):
         run.scenario("range", scenario).check(seeds, synthesizer)
-
-
-def test_any_batch_of_the_replicates_may_be_requested(run):
-    for seeds in ("0000-0000", "0001-0001", "0000-0001"):
-        run.scenario("range", "simulation_n200").check(seeds, "Weighted")
+    for allowed in ("0000-0000", "0001-0001", "0000-0001"):
+        run.scenario("range", "simulation_n200").check(allowed, "Weighted")
 
 
 def test_patterns_of_papers_part_studies_from_fits(run):

@@ -1,7 +1,6 @@
 """Readings of what a paper leaves open: every claim that they change is judged under each, and captions name them."""
 
 import pytest
-from config_trees import CENSOR
 
 from formalsynth.settings.messages import ConfigError
 from formalsynth_workflow.show.captions import caption
@@ -58,25 +57,6 @@ def test_a_claim_may_name_its_only_reading(read, own):
 def claim(**changes):
     estimate = {"scenario": "simulation", "value": ["ecdf_max"], "of": ["Weighted", "PH_5"]}
     return {"id": "one", "place": "Section 4", "claim": "It is.", "estimate": estimate, "test": {"kind": "order"}} | changes
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("readings.min_max.replaces", {"Weighted": "Weighted_final"}, "allowed: nothing in the first reading"),
-        ("readings.re_weighted.replaces", {}, "readings.re_weighted.replaces: given {}; allowed: at least one entry"),
-        ("readings.re_weighted.replaces", {"Wieghted": "Weighted"}, "readings.re_weighted.replaces: given 'Wieghted'; allowed:"),
-        (
-            "readings.re_weighted.replaces",
-            {"Weighted": "Final"},
-            "readings.re_weighted.replaces.Weighted: given 'Final'; allowed:",
-        ),
-        ("readings.re_weighted.replaces", {"Weighted_e": "Weighted"}, "given 'Weighted'; allowed: Weighted_e_final, Censor_w"),
-        ("readings.re_weighted.description", "", "readings.re_weighted.description: given ''"),
-    ],
-)
-def test_a_reading_that_cannot_be_used_is_refused(refused, key, value, message):
-    assert message in refused(CENSOR, key, value)
 
 
 def test_an_unknown_reading_of_a_claim_is_refused(read, own):

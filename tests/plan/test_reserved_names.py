@@ -3,13 +3,7 @@
 import pytest
 from config_trees import CONFIG, ZCDP, assert_blames, of_papers, put, refusal, untied
 
-from formalsynth_workflow.plan.load import PROGRAMS, REPORT
-
-
-def test_the_reserved_names_are_those_of_folders(repository):
-    texts = [path.read_text(encoding="utf-8") for path in (repository / "workflow" / "rules").glob("*.smk")]
-    assert any(f'"<results>/{REPORT}/index.html"' in text for text in texts)
-    assert any(f'programs="results/{PROGRAMS}"' in text for text in texts)
+from formalsynth_workflow.plan.load import REPORT
 
 
 def renamed(own, name):
@@ -29,11 +23,6 @@ def test_a_paper_cannot_have_the_name_of_the_reports_folder(own, read):
 @pytest.mark.parametrize("name", ["reports", "stan", "claims", "figures"])
 def test_a_paper_can_have_a_name_that_only_resembles_one(own, read, name):
     assert name in refusal(read, renamed(own, name)).papers
-
-
-def test_a_scale_cannot_have_the_name_of_the_folder_of_programs(refused):
-    scales = {"stan": {}, "smoke": {}, "paper": {}}
-    assert_blames(refused(CONFIG, "scales", scales), CONFIG, "scales: given 'stan'; allowed: another name: this is the folder of")
 
 
 @pytest.mark.parametrize("scenario", ["claims", "table1", "report", "data", "batches", "study"])

@@ -175,6 +175,46 @@ def test_everything_that_is_wrong_is_reported_at_once(read):
     assert {"share", "n", "replicates"} <= {line.split(": given")[0].rpartition(".")[2] for line in message.splitlines()}
 
 
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    ("sections", "words"),
+    [
+        ({"synthesizers": ["a"], "scenarios": ["a"]}, "synthesizers: given ['a']"),
+        ({"synthesizers": "abc", "scenarios": "abc"}, "scenarios: given 'abc'"),
+        ({"scenarios": {"simulation": 5}}, "scenarios.simulation: given 5"),
+        ({"scenarios": {"simulation": [1]}}, "scenarios.simulation: given [1]"),
+        ({"code": [f"{LONG}.py"]}, "code: given 'xxx"),
+        ({"claims": LONG}, "claims: given 'xxx"),
+        ({"scenarios": {"simulation": {"family": {"stan": f"{LONG}.stan"}}}}, "family.stan: given 'xxx"),
+        ({"scenarios": {"simulation": {"family": {"stan": "x\0.stan"}}}}, r"family.stan: given 'x\x00.stan'"),
+        ({"k" * 100_000: 1}, "kkk...: given 1"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_an_impossible_study_is_reported(read, sections, words):
+    message = refusal(read, {"extends": "range"} | sections)
+    assert words in message
+    assert all(line.isprintable() and len(line) < 2000 for line in message.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("raise GeneratorExit", "GeneratorExit"),
+        (r"raise ValueError('\x1b[31mred\nall is well')", r"ValueError: \x1b[31mred all is well"),
+        ("class E(Exception):\n    def __str__(self):\n        raise RuntimeError\nraise E", "its message cannot be shown"),
+    ],
+)
+def test_own_code_that_ends_is_reported_and_does_not_end_the_run(read, code, words):
+    """An exit without an error would look like a run in which all was done."""
+    message = refusal(read, STUDY, code=code)
+    assert f"mine.yaml: code: given 'my.py'; line {1 + code.count(chr(10))}: " in message
+    assert words in message
+
+
 @pytest.mark.parametrize("name", ["my study", "9lives", "a-b"])
 def test_a_file_whose_name_is_no_key_has_to_say_one(repository, tmp_path, name):
     path = tmp_path / f"{name}.yaml"
@@ -193,10 +233,18 @@ def test_a_file_called_study_has_the_name_of_its_folder(repository, tmp_path):
     assert list(plan.papers) == ["income"]
 
 
-def test_a_run_of_nothing_is_refused(repository):
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "papers: given []; Input should name at least one paper, unless study"),
+        ({"study": LONG}, "config.yaml: study: given 'xxx"),
+    ],
+)
+def test_a_run_of_nothing_is_refused(repository, given, words):
     run = dict(load_yaml(repository / "config" / "config.yaml")) | {"papers": []}
-    with pytest.raises(ConfigError, match=r"papers: given \[\]; Input should name at least one paper, unless study"):
-        read_plan(run, repository / "config")
+    with pytest.raises(ConfigError) as refused:
+        read_plan(run | given, repository / "config")
+    assert words in str(refused.value)
 
 
 # Over a paper ----------------------------------------------------------------------------------------------------------

@@ -47,7 +47,13 @@ REFUSED = [
     ("a: !!bool maybe", "cannot be read as YAML"),
     ("a: !!timestamp maybe", "cannot be read as YAML"),
     ("a: !!int ''", "cannot be read as YAML"),
+    ("%YAML 9.9\n---\na: 1", "cannot be read as YAML"),
+    ("a: !!python/object/apply:os.system [touch hacked]", "could not determine a constructor"),
+    ("".join(f"x{k}: 1\n" for k in range(25_001)), "has too many values"),
     (b"\xff\xfea", "cannot be read as YAML"),
+    (b"a: 1\n# \xc3", "cannot be read as YAML"),
+    (bytes(range(256)) * 20, "cannot be read as YAML"),
+    (b"\x7fELF" + bytes(200), "cannot be read as YAML"),
     (b"a: \xe9", "cannot be read as YAML"),
     (b"a: \x00", "cannot be read as YAML"),
     (b"a: \x07", "cannot be read as YAML"),
@@ -55,7 +61,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), REFUSED, ids=[f"{case[0]:.20}" for case in REFUSED if isinstance(case[0], str)] + list("abcd")
+    ("text", "words"), REFUSED, ids=[f"{case[0]:.20}" for case in REFUSED if isinstance(case[0], str)] + list("abcdefg")
 )
 def test_a_file_that_is_no_yaml_of_keys_and_values_is_named(tmp_path, text, words):
     (tmp_path / "paper.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -73,15 +79,26 @@ def test_any_text_is_yaml_or_refused(tmp_path_factory, text):
         assert str(error).startswith(f"{path}: ")
 
 
-def test_what_is_no_file_is_named(tmp_path):
-    (tmp_path / "folder.yaml").mkdir()
-    os.mkfifo(tmp_path / "pipe.yaml")
-    with pytest.raises(ConfigError, match=r"folder\.yaml: cannot be read as YAML: .*Is a directory"):
-        load_yaml(tmp_path / "folder.yaml")
-    with pytest.raises(ConfigError, match=r"pipe\.yaml: \(whole file\): is a pipe"):
-        load_yaml(tmp_path / "pipe.yaml")
-    with pytest.raises(ConfigError, match=r"none\.yaml: is missing"):
-        load_yaml(tmp_path / "none.yaml")
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (Path.mkdir, "cannot be read as YAML: .*Is a directory"),
+        (os.mkfifo, r"\(whole file\): is a pipe"),
+        (lambda path: path.symlink_to("nowhere"), "is missing"),
+        (lambda path: path.symlink_to(path.name), "cannot be read as YAML: .*Too many levels of symbolic links"),
+        (lambda path: None, "is missing"),
+    ],
+)
+def test_what_is_no_file_is_named(tmp_path, make, words):
+    make(tmp_path / "paper.yaml")
+    with pytest.raises(ConfigError, match=rf"paper\.yaml: {words}"):
+        load_yaml(tmp_path / "paper.yaml")
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbfa: 1\nb: 2\n", b"a: 1\r\nb: 2\r\n", b"a: 1\rb: 2\r", b"a: 1\nb: 2"])
+def test_marks_and_ends_of_lines_of_any_system_are_read(tmp_path, content):
+    (tmp_path / "paper.yaml").write_bytes(content)
+    assert load_yaml(tmp_path / "paper.yaml") == {"a": 1, "b": 2}
 
 
 def test_keys_of_a_merged_section_may_be_given_again(tmp_path):
