@@ -80,7 +80,7 @@ PAGES = (
     "ledger.js",
 )
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
-OWN_PROGRAMS = {name: str(path) for name, path in JOBS.own_programs.items()}
+OWN_PROGRAMS = {name: str(path) for name, path in PLAN.own_programs.items()}
 # A source path is not converted to text: the text would be the path of a temporary copy, which differs in every run.
 PROGRAMS = {name: OWN_PROGRAMS.get(name) or workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 

@@ -56,7 +56,7 @@ rule check_program:
     log:
         "<logs>/check_program/{own_program}.log",
     wildcard_constraints:
-        own_program=join_names(JOBS.own_programs),
+        own_program=join_names(PLAN.own_programs),
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -66,7 +66,7 @@ rule check_program:
         runtime=10,
     params:
         code=code_of("formalsynth.contract.program", "formalsynth.families.own_program"),
-        module=lambda wildcards: str(JOBS.own_programs[wildcards.own_program]),
+        module=lambda wildcards: str(PLAN.own_programs[wildcards.own_program]),
         uses=lambda wildcards: PLAN.uses_of(wildcards.own_program),
     message:
         "Checking the Stan program {wildcards.own_program} against its contract"

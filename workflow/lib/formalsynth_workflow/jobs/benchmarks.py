@@ -59,22 +59,9 @@ def job_seconds(benchmarks: Iterable[Path]) -> list[float | None]:
 
 
 def _seconds(paths: Iterable[Path]) -> list[float]:
-    return _numbers(_rows(paths), "s")
-
-
-def _numbers(rows: Iterable[dict[str, str]], name: str) -> list[float]:
-    """Return the numbers in a column; cells without one are left out."""
-    numbers = []
-    for row in rows:
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            numbers.append(float(row[name]))
-    return [number for number in numbers if math.isfinite(number)]
-
-
-def _rows(paths: Iterable[Path]) -> list[dict[str, str]]:
-    """Return the rows of benchmark files; missing and damaged files are left out."""
-    rows = []
+    """Return the seconds in benchmark files; missing and damaged files are left out."""
+    seconds = []
     for path in paths:
-        with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8", newline="") as file:
-            rows += list(csv.DictReader(file, delimiter="\t"))
-    return rows
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError), open(path, encoding="utf-8", newline="") as file:
+            seconds += [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
+    return [number for number in seconds if math.isfinite(number)]

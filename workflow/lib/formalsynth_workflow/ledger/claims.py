@@ -94,10 +94,6 @@ KINDS: dict[str, str] = {
 """Every kind of claim, with its meaning."""
 
 
-UNCOUNTED = [kind for kind in KINDS if kind not in ("test", "own study")]
-"""Kinds of claims that do not count in the headline, because they are not about a paper or add no evidence."""
-
-
 IMPLIED, ANOTHER = "implied by ", "another reading of "
 """Texts before the id of another claim in the kind of a row."""
 

@@ -270,18 +270,11 @@ def check_table(number: int, table: Table, paper: Paper, file: Path) -> bool:
     return bool(reader.run)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """Scenarios and cells of a claim."""
-
-    scenarios: list[Scenario]
-    """Empty if one of them was skipped."""
-    cells: list[str | float]
-    """Cells from left to right; empty if the rows define them."""
-
-
-def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> Checked:
+def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> tuple[list[Scenario], list[str | float]]:
     """Check the names in a claim.
+
+    Returns:
+        Its scenarios, none if one of them was skipped, and its cells from left to right, none if the rows define them.
 
     Raises:
         ConfigError: a named item will not exist, or the estimate makes no sense.
@@ -298,7 +291,7 @@ def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> Checked:
         key, given = f"claims.{claim.id}.{claim.test.blames}", attrgetter(claim.test.blames)(claim)
         raise refusal(file, key, given, [wrong])
     absent = {scenario.name for scenario in reader.run} != set(reader.scenarios)
-    return Checked([] if absent else reader.run, cells)
+    return [] if absent else reader.run, cells
 
 
 def _check_estimate(reader: _Reader, of: Estimate) -> None:

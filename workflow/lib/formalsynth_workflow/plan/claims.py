@@ -11,9 +11,10 @@ from formalsynth.settings.messages import Problems, Section
 from formalsynth_workflow.ledger.claims import Claim, ClaimConfig, ClaimScenario, Estimate
 from formalsynth_workflow.ledger.errata import Erratum
 from formalsynth_workflow.ledger.notes import sentences
-from formalsynth_workflow.plan.checks import Checked, check_claim
+from formalsynth_workflow.plan.checks import check_claim
 from formalsynth_workflow.plan.errata import check_implied, check_named
 from formalsynth_workflow.plan.paper import Paper, truth_of
+from formalsynth_workflow.plan.scenario import Scenario
 
 
 def read_claims(
@@ -66,31 +67,28 @@ def _under(paper: Paper, config: ClaimConfig, reading: str, erratum: Erratum | N
 
 
 def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Path) -> Claim:
-    checked = check_claim(config, paper, file)
-    of, first = config.estimate, next(iter(checked.scenarios), None)
+    scenarios, cells = check_claim(config, paper, file)
+    of, first = config.estimate, next(iter(scenarios), None)
     truth = truth_of(first.data, of.value[0]) if first and of.distance == "population" else None
-    doubts = dict.fromkeys(scenario.doubt for scenario in checked.scenarios)
+    doubts = dict.fromkeys(scenario.doubt for scenario in scenarios)
     return Claim(
         id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
         kind=config.kind, implied_by=config.implied_by, erratum=erratum.id if erratum else "",
         finding=erratum.kind if erratum else "", note=sentences(config.note, *doubts), test=config.test, truth=truth,
-        labels=_labels(paper, of, checked) | of.names,
-        estimate=of.model_copy(update={"of": checked.cells}),
-        scenarios=tuple(
-            ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios
-        ),
+        labels=_labels(paper, of, scenarios, cells) | of.names, estimate=of.model_copy(update={"of": cells}),
+        scenarios=tuple(ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in scenarios),
     )  # fmt: skip
 
 
-def _labels(paper: Paper, of: Estimate, checked: Checked) -> dict[str, str]:
+def _labels(paper: Paper, of: Estimate, scenarios: Sequence[Scenario], cells: Sequence[str | float]) -> dict[str, str]:
     """Return the labels of a claim's cells, by id."""
     match of.over:
         case "value":
             return {column: metric(column).name for column in of.value}
         case "scenario":
-            return {scenario.name: scenario.label or scenario.name for scenario in checked.scenarios}
+            return {scenario.name: scenario.label or scenario.name for scenario in scenarios}
         case "synthesizer":
-            return _synthesizer_labels(paper, [str(cell) for cell in checked.cells])
+            return _synthesizer_labels(paper, [str(cell) for cell in cells])
     return {}
 
 

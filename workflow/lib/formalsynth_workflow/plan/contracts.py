@@ -83,7 +83,7 @@ def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
     trials = Trials(plan, folder)
     for name in _own(POPULATIONS):
         yield f"population {name}", check_population(POPULATIONS[name], plan)
-    for name, source in plan.own_programs().items():
+    for name, source in plan.own_programs.items():
         faults = _check_program(name, plan, trials)
         yield f"Stan program {source.name}", faults
         if faults:  # families and mechanisms that use it would fail for the same reason

@@ -9,6 +9,7 @@ import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
@@ -153,12 +154,12 @@ def _expand_entry(name: str, entry: SynthesizerEntry | ArmEntry, config: PaperCo
 def _add(point: _Point, colour: str, expanded: Expanded) -> str:
     """Add the synthesizer or arm of an entry at one point, and return its id."""
     entry = point.entry
-    guarantee = _check_arm(point, entry) if isinstance(entry, ArmEntry) else _check_synthesizer(point, entry)
+    guarantee, epsilon = _check_arm(point, entry) if isinstance(entry, ArmEntry) else _check_synthesizer(point, entry)
     id = point.id()
     label = point.filled("label", entry.label or id)
     if id in expanded.looks:
         raise point.refuse("id", id, ["an id that is not in use"])
-    expanded.looks[id] = Look(label=label, colour=colour, guarantee=guarantee, epsilon=_guaranteed(point, entry))
+    expanded.looks[id] = Look(label=label, colour=colour, guarantee=guarantee, epsilon=epsilon)
     if isinstance(entry, ArmEntry):
         expanded.arms[id] = ArmChoice(id=id, arm=entry.arm, parameters=point.parameters)
         expanded.studies[id] = entry.study
@@ -167,20 +168,19 @@ def _add(point: _Point, colour: str, expanded: Expanded) -> str:
     return id
 
 
-def _guaranteed(point: _Point, entry: SynthesizerEntry | ArmEntry) -> float | None:
-    """Return the epsilon guaranteed for every data set when a record is added or removed; None without such a guarantee."""
-    return None if isinstance(entry, ArmEntry) else MECHANISMS[entry.mechanism].claim(point.parameters, "add_remove")
-
-
-def _check_arm(point: _Point, entry: ArmEntry) -> str:
-    """Check an arm's parameters; return its kind of guarantee."""
+def _check_arm(point: _Point, entry: ArmEntry) -> tuple[str, None]:
+    """Check an arm's parameters; return its kind of guarantee, which declares no epsilon."""
     arm = STUDIES[entry.study].arms[entry.arm]
     point.check(arm.parameters, f"the arm {entry.arm}", {})
-    return arm.guarantee
+    return arm.guarantee, None
 
 
-def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> str:
-    """Check a synthesizer's parameters, search and number of parents; return its kind of guarantee."""
+def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> tuple[str, float | None]:
+    """Check a synthesizer's parameters, search and number of parents.
+
+    Returns:
+        Its kind of guarantee, and the epsilon guaranteed for every data set when a record is added or removed.
+    """
     mechanism, search = MECHANISMS[entry.mechanism], entry.search
     if search:
         allowed = [] if mechanism.releases else list(mechanism.parameters.model_fields)
@@ -193,7 +193,7 @@ def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> str:
     point.check(mechanism.parameters, mechanism.name, {search.parameter: search.high} if search else {})
     if len(entry.parents) != mechanism.parents:
         raise point.refuse("parents", entry.parents, [f"{mechanism.parents} for {mechanism.name}"])
-    return mechanism.kind
+    return mechanism.kind, mechanism.claim(point.parameters, "add_remove")
 
 
 def _synthesizer(point: _Point, entry: SynthesizerEntry, id: str) -> Synthesizer:
@@ -224,21 +224,13 @@ def _check_references(synthesizer: Synthesizer, where: str, synthesizers: Mappin
 
 def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
     """Check that no fit depends on itself through the parents of the synthesizers that share it."""
-    needs: dict[str, list[str]] = {synthesizer.fit: [] for synthesizer in synthesizers.values()}
+    needs = TopologicalSorter[str]()
     for synthesizer in synthesizers.values():
-        needs[synthesizer.fit] += [synthesizers[parent].fit for parent in synthesizer.parents]
-    done: set[str] = set()
-
-    def visit(fit: str, below: tuple[str, ...]) -> None:
-        if fit in below:
-            raise refusal(file, "synthesizers", " -> ".join((*below, fit)), ["parents without a cycle"])
-        if fit not in done:
-            for needed in needs[fit]:
-                visit(needed, (*below, fit))
-            done.add(fit)
-
-    for fit in needs:
-        visit(fit, ())
+        needs.add(synthesizer.fit, *(synthesizers[parent].fit for parent in synthesizer.parents))
+    try:
+        needs.prepare()
+    except CycleError as error:
+        raise refusal(file, "synthesizers", " -> ".join(error.args[1][::-1]), ["parents without a cycle"]) from error
 
 
 def _points(config: PaperConfig, sweeps: Sequence[str]) -> Iterator[dict[str, float]]:

@@ -33,7 +33,7 @@ from formalsynth_workflow.plan.paper import Paper, Plan, figure_file
 from formalsynth_workflow.plan.scenario import Scenario, batch_id
 from formalsynth_workflow.show.display import DRAWINGS, FOR_PRINT, Display
 from formalsynth_workflow.show.figure import FIGURES, Figure, FigureDisplay
-from formalsynth_workflow.show.table import TABLES
+from formalsynth_workflow.show.table import TABLES, Table
 
 TABLE_KINDS = ("csv", "txt")
 """Extensions of a table's files: the table and its caption."""
@@ -135,7 +135,7 @@ class ScenarioJobs:
 
     def own_program(self) -> list[str]:
         """Return the path of its family's compiled program if it is the user's own, which also predicts; otherwise empty."""
-        return [self.family_program()] if self.scenario.program in self.run.own_programs else []
+        return [self.family_program()] if self.scenario.program in self.run.plan.own_programs else []
 
     def passed_checks(self) -> list[str]:
         """Return the files that mark its family, its mechanisms or its own Stan program as checked."""
@@ -295,18 +295,10 @@ class PaperJobs:
         """Return every file of a table."""
         return [f"{self.run.results}/{self.paper.key}/table{number}.{kind}" for kind in TABLE_KINDS]
 
-    def figure_inputs(self, number: str) -> list[str]:
-        """Return the collected tables that a figure reads."""
-        figure = self.paper.original(number)
-        return self._collected(figure.tables(), self.paper.of(figure.scenario, figure.size))
-
-    def table_inputs(self, number: int) -> list[str]:
-        """Return the collected tables that a table reads."""
-        table = self.paper.tables[number]
-        return self._collected(table.tables(), self.paper.of(table.scenario, table.size))
-
-    def _collected(self, tables: Iterable[str], scenarios: Sequence[Scenario]) -> list[str]:
-        return [f"{self.scenarios[scenario.id].folder}/{table}.csv" for table in tables for scenario in scenarios]
+    def _collected(self, entry: Figure | Table) -> list[str]:
+        """Return the collected tables that a figure or table reads."""
+        scenarios = self.paper.of(entry.scenario, entry.size)
+        return [f"{self.scenarios[scenario.id].folder}/{table}.csv" for table in entry.tables() for scenario in scenarios]
 
     def figure_job(self, file: str) -> DisplayJob:
         """Return the job that makes a figure, given its file name.
@@ -317,7 +309,7 @@ class PaperJobs:
         self._check_made("figure", file, self._numbers)
         number = self._numbers[file]
         original = self.paper.original(number)
-        return DisplayJob(self.figure_inputs(number), figure_modules([original]), self.paper.figure(number, self.run.scale))
+        return DisplayJob(self._collected(original), figure_modules([original]), self.paper.figure(number, self.run.scale))
 
     def table_job(self, number: int) -> DisplayJob:
         """Return the job that makes a table.
@@ -326,8 +318,8 @@ class PaperJobs:
             SystemExit: the run does not make it.
         """
         self._check_made("table", f"table{number}", [f"table{number}" for number in self.paper.tables])
-        module = TABLES.module(self.paper.tables[number].kind)
-        return DisplayJob(self.table_inputs(number), [module], self.paper.table(number, self.run.scale))
+        table = self.paper.tables[number]
+        return DisplayJob(self._collected(table), [TABLES.module(table.kind)], self.paper.table(number, self.run.scale))
 
     def _check_made(self, kind: str, file: str, files: Collection[str]) -> None:
         if file not in files:
@@ -451,14 +443,9 @@ class Jobs:
         return [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
 
     @functools.cached_property
-    def own_programs(self) -> dict[str, Path]:
-        """The user's own Stan programs, by name."""
-        return self.plan.own_programs()
-
-    @functools.cached_property
     def tried(self) -> dict[tuple[str, str], ScenarioJobs]:
         """First scenario that uses a family in Python, or a mechanism with one: the contract is tried there."""
-        fitted = [jobs for jobs in self.scenarios if jobs.scenario.family and jobs.scenario.program not in self.own_programs]
+        fitted = [jobs for jobs in self.scenarios if jobs.scenario.family and jobs.scenario.program not in self.plan.own_programs]
         return {part: jobs for jobs in reversed(fitted) for part in jobs.parts}
 
     @property

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from formalsynth.core.family import FAMILIES
-from formalsynth.core.registry import is_own
 from formalsynth.core.streams import number_of
 from formalsynth.runtime.files import is_file, is_folder
 from formalsynth.settings.messages import ConfigError, Problems, check_unique, cut, refusal, short, validated
@@ -22,12 +20,11 @@ from formalsynth_workflow.plan.checks import check_figure, check_readings, check
 from formalsynth_workflow.plan.claims import read_claims
 from formalsynth_workflow.plan.errata import FILE as ERRATA
 from formalsynth_workflow.plan.errata import by_number
-from formalsynth_workflow.plan.expand import expand
 from formalsynth_workflow.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth_workflow.plan.paper import Paper, Plan
-from formalsynth_workflow.plan.scenarios import spell_scenarios
+from formalsynth_workflow.plan.scenarios import spell_paper
 from formalsynth_workflow.plan.studies import (
-    ANYWHERE,
+    STUDY_DEFAULTS,
     Inherited,
     StudyFile,
     load_code,
@@ -83,9 +80,10 @@ def read_plan(config: Mapping[str, object], folder: Path, command_line: Collecti
             papers[study.key], absent = _read_own(study, run, folder, errata)
             skipped += absent
     problems.report()
-    _check_programs(papers)
+    plan = Plan(run, papers, skipped, _of_papers(errata, papers))
+    _check_programs(plan)
     _check_ids(papers, {study.key for study in studies if study.extends})
-    return Plan(run, papers, skipped, _of_papers(errata, papers))
+    return plan
 
 
 def _check_ids(papers: Mapping[str, Paper], extending: Collection[str]) -> None:
@@ -129,41 +127,37 @@ def _of_papers(errata: Mapping[str, Erratum], papers: Mapping[str, Paper]) -> tu
 
 
 def _check_run(run: RunConfig, file: Path) -> None:
-    problems = Problems()
-    with problems.catch():
-        if run.scale not in run.scales:
-            raise refusal(file, "scale", run.scale, run.scales)
-    with problems.catch():
-        if REPORT in run.papers:
-            raise refusal(file, "papers", REPORT, ["another name: this is the report's folder"])
-    with problems.catch():
-        if PROGRAMS in run.scales:
-            raise refusal(file, "scales", PROGRAMS, ["another name: this is the folder of the Stan programs"])
-    with problems.catch():
-        named = os.environ.get("FORMALSYNTH_DATA")
-        if named and not is_folder(named):
-            raise ConfigError(f"environment variable FORMALSYNTH_DATA: given {short(named)}; allowed: an existing folder")
-    with problems.catch():
-        if os.path.lexists(run.data_folder) and not is_folder(run.data_folder):
-            raise refusal(file, "data_folder", run.data_folder, ["a folder"])
+    """Check the run's names and folders."""
+    problems, named = Problems(), os.environ.get("FORMALSYNTH_DATA")
+    for wrong, error in (
+        (run.scale not in run.scales, refusal(file, "scale", run.scale, run.scales)),
+        (REPORT in run.papers, refusal(file, "papers", REPORT, ["another name: this is the report's folder"])),
+        (PROGRAMS in run.scales, refusal(file, "scales", PROGRAMS, ["another name: this is the folder of the Stan programs"])),
+        (
+            named and not is_folder(named),
+            ConfigError(f"environment variable FORMALSYNTH_DATA: given {short(named)}; allowed: an existing folder"),
+        ),
+        (
+            os.path.lexists(run.data_folder) and not is_folder(run.data_folder),
+            refusal(file, "data_folder", run.data_folder, ["a folder"]),
+        ),
+    ):
+        with problems.catch():
+            if wrong:
+                raise error
     problems.report()
 
 
-def _check_programs(papers: Mapping[str, Paper]) -> None:
+def _check_programs(plan: Plan) -> None:
     """Check that the Stan program of each family and mechanism exists."""
-    problems, folder = Problems(), REPOSITORY / "stan"
-    for paper in papers.values():
+    problems, shipped = Problems(), sorted(path.stem for path in (REPOSITORY / "stan").glob("*.stan"))
+    for paper in plan.papers.values():
         for scenario in paper.scenarios.values():
-            own = (
-                scenario.family
-                and is_own(FAMILIES.module(scenario.family))
-                and FAMILIES.module(scenario.family).endswith(".stan")
-            )
-            for name in filter(None, (*([] if own else [scenario.program]), *scenario.public_programs)):
+            for name in filter(None, (scenario.program, *scenario.public_programs)):
                 with problems.catch():
-                    if not (folder / f"{name}.stan").is_file():
+                    if name not in shipped and name not in plan.own_programs:
                         key = f"scenarios.{scenario.name}: Stan program of {scenario.family}"
-                        raise refusal(paper.files[0], key, name, sorted(path.stem for path in folder.glob("*.stan")))
+                        raise refusal(paper.files[0], key, name, shipped)
     problems.report()
 
 
@@ -174,7 +168,7 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     tree, config, about = _read_files(path, of_claims)
     problems = Problems()
     _check_named(about, config, of_claims, problems)
-    paper, skipped = _spelled(key, config, run, path, problems)
+    paper, skipped = spell_paper(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
     paper = replace(paper, tree=tree, claims=read_claims(paper, about.claims, errata, of_claims, problems))
     paper = replace(paper, question=about.question, answer=tuple(about.answer), seen=about.seen, questions=about.questions)
@@ -189,13 +183,6 @@ def _check_paper(key: str, paper: str, file: Path, folder: Path) -> None:
         raise refusal(file, key, paper, known)
 
 
-def _spelled(key: str, config: PaperConfig, run: RunConfig, path: Path, problems: Problems) -> tuple[Paper, list[str]]:
-    """Return a paper with its scenarios, and sentences about those that are skipped."""
-    expanded = expand(config, path)
-    spelled = spell_scenarios(key, config, run, expanded, path, problems)
-    return Paper(key, config, expanded, spelled.scenarios), spelled.skipped
-
-
 def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
     """Read a user's own study; also return sentences about its skipped parts.
 
@@ -206,18 +193,21 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
         _check_paper("extends", study.extends, study.path, folder)
         inherited = Inherited(study, _read_paper(study.extends, run, folder, errata)[0])
         tree = tree_over(inherited.base.tree, study)
-    paper, skipped = _spelled(study.key, validated(PaperConfig, ANYWHERE | tree, study.path), run, study.path, problems)
+    config = validated(PaperConfig, STUDY_DEFAULTS | tree, study.path)
+    paper, skipped = spell_paper(study.key, config, run, study.path, problems)
     if inherited:
         tree = tree_over(inherited.base.tree, study, inherited.missing(paper))
-        paper = inherited.unprinted(replace(paper, config=validated(PaperConfig, ANYWHERE | tree, study.path)))
-    paper = _with_shown(paper, study.path, problems, inherited)
-    claims = _own_claims(paper, study, errata, problems)
+        paper = inherited.unprinted(replace(paper, config=validated(PaperConfig, STUDY_DEFAULTS | tree, study.path)))
+    paper, file, claims = _with_shown(paper, study.path, problems, inherited), study.claims or study.path, list[Claim]()
+    with problems.catch():
+        claims = read_claims(paper, own_claims(study), errata, file, problems)
     problems.report()
-    if inherited is None:
-        return replace(paper, files=_files(study), claims=claims), skipped
-    claims = [*inherited.claims(paper), *claims]
-    check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in claims)
-    return replace(paper, files=(*_files(study), *inherited.base.files), claims=claims), [*skipped, *inherited.left_out]
+    files: tuple[Path, ...] = (study.path, *([study.claims] if study.claims else []))
+    if inherited:
+        claims = [*inherited.claims(paper), *claims]
+        check_unique((claim.id, f"{file}: claims.{claim.id}.id") for claim in claims)
+        files, skipped = (*files, *inherited.base.files), [*skipped, *inherited.left_out]
+    return replace(paper, files=files, claims=claims), skipped
 
 
 def _check_named(about: ClaimsConfig, config: PaperConfig, file: Path, problems: Problems) -> None:
@@ -232,18 +222,6 @@ def _check_named(about: ClaimsConfig, config: PaperConfig, file: Path, problems:
         with problems.catch():
             if given not in allowed:
                 raise refusal(file, key, given, allowed)
-
-
-def _files(study: StudyFile) -> tuple[Path, ...]:
-    """Return the files of a study: its own, and that of its claims."""
-    return (study.path, *([study.claims] if study.claims else []))
-
-
-def _own_claims(paper: Paper, study: StudyFile, errata: Mapping[str, Erratum], problems: Problems) -> list[Claim]:
-    """Return the claims in a study's file; empty if the file cannot be used."""
-    with problems.catch():
-        return read_claims(paper, own_claims(study), errata, study.claims or study.path, problems)
-    return []
 
 
 def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConfig, ClaimsConfig]:

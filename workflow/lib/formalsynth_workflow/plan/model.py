@@ -463,11 +463,11 @@ class _EntryVariants(Variants):
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
         """Return one variant for each mechanism, and one for the arms of a study that share the same parameters."""
-        entries = {name: _synthesizer_entry(name, entry.parameters) for name, entry in MECHANISMS.items()}
+        entries = {name: _entry(SynthesizerEntry, entry.parameters, mechanism=(name,)) for name, entry in MECHANISMS.items()}
         for study in STUDIES.values():
             for name, arm in study.arms.items():
                 alike = tuple(other for other, entry in study.arms.items() if entry.parameters is arm.parameters)
-                entries[f"{study.name}: {name}"] = _arm_entry(study.name, alike, arm.parameters)
+                entries[f"{study.name}: {name}"] = _entry(ArmEntry, arm.parameters, study=(study.name,), arm=alike)
         return entries
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
@@ -496,15 +496,6 @@ class _EntryVariants(Variants):
 
 
 @functools.cache
-def _synthesizer_entry(name: str, parameters: type[Parameters]) -> type[BaseModel]:
-    return _entry(SynthesizerEntry, parameters, mechanism=(name,))
-
-
-@functools.cache
-def _arm_entry(study: str, names: tuple[str, ...], parameters: type[Parameters]) -> type[BaseModel]:
-    return _entry(ArmEntry, parameters, study=(study,), arm=names)
-
-
 def _entry(base: type[Entry], parameters: type[Parameters], **names: tuple[str, ...]) -> type[BaseModel]:
     """Make the model of entries in which some keys are fixed to given values, with the parameters that these imply."""
     given = partial(parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -207,15 +208,16 @@ class Plan:
         """Names of the Stan programs that the run needs."""
         return sorted({name for scenario in self.scenarios for name in (scenario.program, *scenario.public_programs)} - {""})
 
+    @functools.cached_property
     def own_programs(self) -> dict[str, Path]:
-        """Return the user's own Stan programs, with their files."""
+        """The user's own Stan programs, with their files."""
         families = {scenario.family for scenario in self.scenarios} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
 
     def source_of(self, program: str) -> Path:
         """Find the file of a Stan program."""
-        return self.own_programs().get(program, REPOSITORY / "stan" / f"{program}.stan")
+        return self.own_programs.get(program, REPOSITORY / "stan" / f"{program}.stan")
 
     def data_files(self) -> list[tuple[Dataset, bool]]:
         """Return the real data files that the papers use, each with True if it exists."""

@@ -56,36 +56,36 @@ class Scenario:
     """Name of its entry in config."""
     place: str
     label: str
-    family: str
-    """Model family; empty for a study."""
-    priors: dict[str, float]
-    data: Simulated | FromFile | None
-    """Confidential data; None for a study, which has its own."""
-    stand_in: bool
-    """True if simulated data replace an absent file."""
-    study: ChosenStudy | None
-    """Study that runs its replicates; None for a scenario with fits."""
-    unit: float
     size: int
     """Sample size in config, before the scale shrinks it."""
     replicates: int
     batch_size: int
     """Replicates of a batch."""
-    synthetic_sets: int
-    centre_sets: int
-    coefficient: bool
-    """True if its table of replicates contains the last coefficient of a regression."""
     data_folder: str
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for a missing file."""
-    use: ProgramUse | None
-    """Its use of the user's own Stan program; None for families of the package and for studies."""
-    doubt: str
+    study: ChosenStudy | None = None
+    """Study that runs its replicates; None for a scenario with fits, which has all that follows except arms."""
+    arms: dict[str, ArmChoice] = field(default_factory=dict, repr=False)
+    family: str = ""
+    """Model family."""
+    priors: dict[str, float] = field(default_factory=dict)
+    data: Simulated | FromFile | None = None
+    """Confidential data."""
+    stand_in: bool = False
+    """True if simulated data replace an absent file."""
+    unit: float = 1.0
+    synthetic_sets: int = 1
+    centre_sets: int = 0
+    coefficient: bool = False
+    """True if its table of replicates contains the last coefficient of a regression."""
+    use: ProgramUse | None = None
+    """Its use of the user's own Stan program; None for families of the package."""
+    doubt: str = ""
     """Warning that a data file may not be the paper's; empty if there is no doubt."""
-    audit: AuditPlan | None
+    audit: AuditPlan | None = None
     """Audit; None if nothing is audited."""
-    synthesizers: dict[str, Synthesizer] = field(repr=False)
-    arms: dict[str, ArmChoice] = field(repr=False)
+    synthesizers: dict[str, Synthesizer] = field(default_factory=dict, repr=False)
     exact: bool = False
     """True if its draws are from exact pseudo posteriors instead of Stan."""
     utility: tuple[str, ...] = ()

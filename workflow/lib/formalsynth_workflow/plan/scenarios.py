@@ -24,7 +24,7 @@ from formalsynth.settings.messages import ConfigError, Problems, Section, check_
 from formalsynth_workflow.jobs.inputs import FromFile, Simulated
 from formalsynth_workflow.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth_workflow.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
-from formalsynth_workflow.plan.expand import Expanded
+from formalsynth_workflow.plan.expand import Expanded, expand
 from formalsynth_workflow.plan.model import (
     BATCHES,
     FileScenario,
@@ -35,17 +35,10 @@ from formalsynth_workflow.plan.model import (
     SimulatedScenario,
     StudyScenario,
 )
+from formalsynth_workflow.plan.paper import Paper
 from formalsynth_workflow.plan.scenario import ChosenStudy, Scenario
 
 AnyScenario = SimulatedScenario | FileScenario | StudyScenario
-
-
-@dataclass(frozen=True)
-class Spelled:
-    """Scenarios of a paper, and sentences about those that are skipped because their data are missing."""
-
-    scenarios: dict[str, Scenario]
-    skipped: list[str]
 
 
 @dataclass(frozen=True)
@@ -94,35 +87,40 @@ class _Entry(Section):
         return self.config.files if isinstance(self.config, StudyScenario) else ()
 
 
-def spell_scenarios(key: str, paper: PaperConfig, run: RunConfig, expanded: Expanded, file: Path, problems: Problems) -> Spelled:
-    """Spell out the scenarios of a paper at every sample size, leaving out invalid ones."""
-    spelled = Spelled({}, [])
+def spell_paper(key: str, config: PaperConfig, run: RunConfig, file: Path, problems: Problems) -> tuple[Paper, list[str]]:
+    """Spell out a paper with its scenarios at every sample size, leaving out invalid ones.
+
+    Returns:
+        The paper, and sentences about scenarios that are skipped because their data are missing.
+    """
+    paper, skipped = Paper(key, config, expand(config, file), {}), list[str]()
     with problems.catch():
-        check_unique((config.id or number_of(name), f"{file}: scenarios.{name}.id") for name, config in paper.scenarios.items())
-    for name in paper.scenarios:
+        check_unique((entry.id or number_of(name), f"{file}: scenarios.{name}.id") for name, entry in config.scenarios.items())
+    for name in config.scenarios:
         with problems.catch():
-            _spell(_Entry(file, f"scenarios.{name}", key, paper, name, run, expanded), spelled)
-    return spelled
+            _spell(_Entry(file, f"scenarios.{name}", key, config, name, run, paper.expanded), paper.scenarios, skipped)
+    return paper, skipped
 
 
-def _spell(entry: _Entry, spelled: Spelled) -> None:
+def _spell(entry: _Entry, scenarios: dict[str, Scenario], skipped: list[str]) -> None:
+    """Add a scenario at each of its sizes, or a sentence about it if its data are missing."""
     _check_sizes(entry)
     _check_entry(entry)
     config, folder = entry.config, entry.run.data_folder
     about = f"{entry.key}: {entry.place} ({entry.name})"
     if isinstance(config, FileScenario) and not find(config.file.name, folder):
         absent = f"{about}: {FILES[config.file.name].file} is absent"
-        spelled.skipped.append(f"{absent}, a STAND-IN takes its place" if config.stand_in else f"{absent}, skipped")
+        skipped.append(f"{absent}, a STAND-IN takes its place" if config.stand_in else f"{absent}, skipped")
         if not config.stand_in:
             return
     missing = [FILES[need].file for need in entry.requires if not find(need, folder)]
     if missing:
-        spelled.skipped.append(f"{about}: {', '.join(missing)} absent, skipped")
+        skipped.append(f"{about}: {', '.join(missing)} absent, skipped")
         return
     for scenario in _at_sizes(entry):
-        if scenario.id in spelled.scenarios:
+        if scenario.id in scenarios:
             raise entry.refuse("n", config.n, [f"sizes that differ at scale {entry.run.scale}"])
-        spelled.scenarios[scenario.id] = scenario
+        scenarios[scenario.id] = scenario
 
 
 def _check_sizes(entry: _Entry) -> None:
@@ -195,15 +193,9 @@ def _check_bins(entry: _Entry, own: OwnStan, name: str) -> None:
         if own.inputs:
             raise entry.refuse("synthesizers", name, ["no noisy tables: the program has further columns of the records"])
         low, high = (synthesizer.parameters[end] for end in ("low", "high"))
-        if _outside(low, high, own.lower, own.upper):
+        if low < own.lower or (not isinstance(own.upper, str) and high > own.upper):
             allowed = f"bins from {low:g} to {high:g} inside the declared bounds of the outcome, lower and upper"
             raise entry.refuse("synthesizers", name, [allowed])
-
-
-def _outside(low: float, high: float, lower: object, upper: object) -> bool:
-    """Return True if bins extend beyond the declared bounds, either of which may be missing."""
-    below = isinstance(lower, int | float) and low < lower
-    return below or (isinstance(upper, int | float) and high > upper)
 
 
 def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None:
@@ -277,11 +269,9 @@ def _at_sizes(entry: _Entry) -> Iterator[Scenario]:
 def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
     return Scenario(
         key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place, label=config.label or entry.name,
-        family="", priors={}, data=None, stand_in=False, study=ChosenStudy(config.study.name, config.study.as_given()),
-        unit=1.0, size=size, replicates=entry.replicates, batch_size=entry.batch_size, synthetic_sets=1, centre_sets=0,
-        coefficient=False,
-        data_folder=entry.run.data_folder, files=sha256s(entry.requires, entry.run.data_folder), doubt="",
-        audit=None, use=None, synthesizers={}, arms={id: entry.expanded.arms[id] for id in entry.ids},
+        study=ChosenStudy(config.study.name, config.study.as_given()), arms={id: entry.expanded.arms[id] for id in entry.ids},
+        size=size, replicates=entry.replicates, batch_size=entry.batch_size,
+        data_folder=entry.run.data_folder, files=sha256s(entry.requires, entry.run.data_folder),
     )  # fmt: skip
 
 
@@ -296,14 +286,14 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     return Scenario(
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
         label=config.label or entry.name, family=config.model, priors=_numbers(config), use=own,
-        data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
+        data=data, stand_in=from_file and not isinstance(data, FromFile), unit=config.unit,
         size=n if from_file or size is None else size, replicates=entry.replicates, batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets), coefficient=config.coefficient,
         data_folder=entry.run.data_folder, files=sha256s(data.files, entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         audit=_audit(entry, config, records, size, own), exact=config.exact, utility=tuple(config.utility),
-        synthesizers={chosen.id: chosen for chosen in with_parents(entry.ids, entry.expanded.synthesizers)}, arms={},
+        synthesizers={chosen.id: chosen for chosen in with_parents(entry.ids, entry.expanded.synthesizers)},
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,22 +89,9 @@ class _WithDefaults(GenerateJsonSchema):
 
 
 def schema_of(model: type[BaseModel]) -> Schema:
-    """Return the JSON schema of a model, without references."""
+    """Return the JSON schema of a model."""
     schema = model.model_json_schema(schema_generator=_WithDefaults)
-    plain: Schema = _resolved(schema, schema.pop("$defs", {}))
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **plain}
-
-
-def _resolved(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    if isinstance(schema, list):
-        return [_resolved(inner, definitions) for inner in schema]
-    if not isinstance(schema, dict):
-        return schema
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
-        return _resolved({**definitions[reference.removeprefix("#/$defs/")], **rest}, definitions)
-    return {key: _resolved(value, definitions) for key, value in schema.items() if key != "title" or isinstance(value, dict)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def study_schema(study: Schema, paper: Schema) -> Schema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,13 +14,12 @@ from pydantic import Field
 
 from formalsynth.core.model import Identifier, Model, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
-from formalsynth.core.synthesizer import Synthesizer, with_parents
+from formalsynth.core.synthesizer import with_parents
 from formalsynth.core.words import counted
 from formalsynth.runtime.files import is_file
 from formalsynth.settings.messages import ConfigError, Problems, cut, refusal, validated
 from formalsynth.settings.yaml_file import load_yaml
 from formalsynth_workflow.ledger.claims import Claim, ClaimConfig
-from formalsynth_workflow.plan.expand import Expanded
 from formalsynth_workflow.plan.model import ClaimsConfig
 from formalsynth_workflow.plan.paper import Paper
 
@@ -35,7 +35,7 @@ OWN_CLAIM = "own study"
 """Kind of claims of a user's own study."""
 OWN_KINDS = ("test", "by construction", "implied", OWN_CLAIM)
 """Kinds of claim allowed in the file of such claims; ``test`` is then replaced with :data:`OWN_CLAIM`."""
-ANYWHERE = {"title": "Own study", "authors": "own study"}
+STUDY_DEFAULTS = {"title": "Own study", "authors": "own study"}
 """Defaults of a study file."""
 Tree = dict[Any, Any]
 
@@ -89,7 +89,7 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
         key = keys.key or _key_of(path)
     code = _named_files(path, "code", keys.code, "an existing Python file", problems)
     claims = _named_files(path, "claims", [keys.claims] if keys.claims else [], "an existing file", problems)
-    rest = {name: _copy(value) for name, value in tree.items() if name not in {*own, SCHEMA}}
+    rest = copy.deepcopy({name: value for name, value in tree.items() if name not in {*own, SCHEMA}})
     programs = _programs(path, rest, problems)
     problems.report()
     files = tuple(file.resolve() for file in [*code, *programs])
@@ -154,26 +154,20 @@ def load_code(studies: Iterable[StudyFile]) -> None:
 
 def extended(base: Mapping[Any, Any], own: Mapping[Any, Any]) -> Tree:
     """Merge a tree over another one: sections are merged, other values replace those of the base, and null removes a key."""
-    merged: Tree = {key: _copy(value) for key, value in base.items()}
+    merged: Tree = dict(base)
     for key, value in own.items():
-        below = merged.get(key)
         if value is None:
             merged.pop(key, None)
-        elif isinstance(value, Mapping) and isinstance(below, Mapping) and not _other(below, value):
-            merged[key] = extended(below, value)
+        elif isinstance(value, Mapping):
+            below = merged.get(key)
+            merged[key] = extended(below if isinstance(below, Mapping) and not _other(below, value) else {}, value)
         else:
-            merged[key] = extended({}, value) if isinstance(value, Mapping) else _copy(value)
+            merged[key] = value
     return merged
 
 
 def _other(below: Mapping[Any, Any], above: Mapping[Any, Any]) -> bool:
     return any(key in below and key in above and below[key] != above[key] for key in REPLACED)
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _copy(inner) for key, inner in value.items()}
-    return [_copy(inner) for inner in value] if isinstance(value, list) else value
 
 
 def tree_over(base: Mapping[Any, Any], study: StudyFile, gone: Collection[str] = ()) -> Tree:
@@ -267,7 +261,7 @@ class Inherited:
         for id in ids:
             if id not in ours.looks or ours.arms.get(id) != theirs.arms.get(id):
                 return False
-            if id in theirs.synthesizers and _chain(id, ours) != _chain(id, theirs):
+            if id in theirs.synthesizers and with_parents([id], ours.synthesizers) != with_parents([id], theirs.synthesizers):
                 return False
         return own is not None and own.model_dump(exclude=FREE) == self.base.config.scenarios[scenario].model_dump(exclude=FREE)
 
@@ -300,8 +294,3 @@ class Inherited:
         named = claim.estimate.rows.get("synthesizer")
         every = [id for place in claim.scenarios for id in self.base.scenarios[place.id].ids]
         return self.base.order([str(named)]) if named else every
-
-
-def _chain(id: str, expanded: Expanded) -> list[Synthesizer]:
-    """Return a synthesizer after all that it builds on."""
-    return with_parents([id], expanded.synthesizers)
