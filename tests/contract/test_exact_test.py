@@ -33,6 +33,9 @@ LONG = {("censored_two_stage", "beta_regression")}
 """Mechanisms and families whose exact test takes several seconds."""
 
 
+OF_PLAIN_LIKELIHOODS = ("censored_unweighted", "reference_censored")
+
+
 def slow(long):
     """Marks of a case: those that take long run with the slow tests."""
     return [pytest.mark.slow] if long else []
@@ -51,8 +54,10 @@ def test_no_ratio_exceeds_the_claim_and_the_largest_is_near_it(name, family, par
     assert findings
     for finding in findings:
         assert finding.holds, finding
-        # the claims of several selections are not reached together: their probabilities cannot all be extreme
-        assert finding.largest > (0.4 if parameters.get("stages") else 0.85) * finding.claim
+        # the claims of several selections are not reached together: their probabilities cannot all be extreme; the logarithm
+        # of the probability of a count is at most 0, and without a reference a part of the interval only is reached
+        plain = family in ("poisson", "negative_binomial") and name in OF_PLAIN_LIKELIHOODS
+        assert finding.largest > (0.15 if plain else 0.4 if parameters.get("stages") else 0.8) * finding.claim
         assert finding.pairs > 500
 
 

@@ -301,8 +301,63 @@ def share_regression_grid() -> Grid:
     return Grid(records, {"coefficient": np.column_stack([intercept, slope]), "lambda": precision}, large)
 
 
-GRIDS: Mapping[str, Callable[[], Grid]] = {"beta": shares_grid, "beta_regression": share_regression_grid}
-"""Grids by family, for the families that a proof card can name: those whose likelihoods can be clipped."""
+@cache
+def amounts_grid() -> Grid:
+    """Amounts of very different sizes, with parameters of a lognormal distribution."""
+    return _grid_of([1e-200, 0.02, 1.0, 50.0, 1e200], ("beta", np.linspace(-30, 30, 15)), ("sigma", np.geomspace(0.01, 300, 15)))
+
+
+@cache
+def gamma_grid() -> Grid:
+    """Amounts as in :func:`amounts_grid`, with parameters of a gamma distribution."""
+    return _grid_of([1e-200, 0.02, 1.0, 50.0, 1e200], ("beta", np.linspace(-30, 30, 15)), ("shape", np.geomspace(0.01, 300, 15)))
+
+
+@cache
+def counts_grid() -> Grid:
+    """Small and large counts, with means of a Poisson distribution."""
+    return _grid_of([0.0, 1.0, 5.0, 300.0, 1e6], ("mu", np.geomspace(1e-6, 1e7, 225)))
+
+
+@cache
+def dispersed_counts_grid() -> Grid:
+    """Small and large counts, with parameters of a negative binomial distribution."""
+    return _grid_of([0.0, 1.0, 5.0, 300.0, 1e5], ("mu", np.geomspace(1e-6, 1e7, 15)), ("phi", np.geomspace(1e-4, 1e6, 15)))
+
+
+def _grid_of(x: Sequence[float], *axes: tuple[str, Array]) -> Grid:
+    """Grid of outcomes without predictors and of parameters; the large data set repeats the middle outcomes."""
+    names, points = zip(*axes, strict=True)
+    thetas = dict(zip(names, (axis.ravel() for axis in np.meshgrid(*points)), strict=True))
+    if "beta" in thetas:
+        thetas["beta"] = thetas["beta"][:, None]
+    records, large = (Records(values, np.ones((len(values), 1))) for values in (np.array(x), np.resize(x[1:4], LARGE)))
+    return Grid(records, thetas, large)
+
+
+@cache
+def numbers_grid() -> Grid:
+    """Numbers with a predictor, some far away, and parameters of a normal regression."""
+    x, z = (axis.ravel() for axis in np.meshgrid([-1e6, 0.0, 1.0], [-1e3, 0.5, 1e3]))
+    intercept, slope, sigma = (
+        axis.ravel() for axis in np.meshgrid(np.linspace(-9, 9, 7), np.linspace(-2, 2, 7), np.geomspace(0.01, 1e4, 7))
+    )
+    generator = np.random.default_rng(3)
+    large = Records(generator.standard_normal(LARGE), np.column_stack([np.ones(LARGE), generator.standard_normal(LARGE)]))
+    thetas = {"beta": np.column_stack([intercept, slope]), "sigma": sigma}
+    return Grid(Records(x, np.column_stack([np.ones(len(x)), z])), thetas, large)
+
+
+GRIDS: Mapping[str, Callable[[], Grid]] = {
+    "beta": shares_grid,
+    "beta_regression": share_regression_grid,
+    "lognormal": amounts_grid,
+    "gamma_regression": gamma_grid,
+    "poisson": counts_grid,
+    "negative_binomial": dispersed_counts_grid,
+    "normal": numbers_grid,
+}
+"""Grids by family, for the families that a proof card can name."""
 
 
 def case_of(mechanism: Mechanism, family: str, parameters: Mapping[str, float]) -> Case:
