@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from formalsynth.core.arrays import Records
+from formalsynth.core.laplace import discrete_laplace_variance
 from formalsynth.core.mechanism import Context
-from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, discrete_laplace_variance
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables
 from formalsynth.core.tables import BETA, GAMMA
 from formalsynth.engine.chain import PublicRequest
 from formalsynth.inference.tables_model import TablesModel, nodes_of

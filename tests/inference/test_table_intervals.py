@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables, discrete_laplace_variance
+from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
 from formalsynth.inference.goodness_of_fit import p_value
 from formalsynth.inference.intervals import contradicted
 from formalsynth.inference.table_intervals import NO_LIMITS, Limits, OutcomeTable

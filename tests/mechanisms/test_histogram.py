@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formalsynth.core.arrays import intercept_only
-from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.neighbours import SENSITIVITY
 from formalsynth.mechanisms.histogram import BinPredictor, laplace_counts, shares
 
 

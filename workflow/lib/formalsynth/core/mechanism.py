@@ -19,7 +19,7 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws, Records, read_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import Family, Predictor, log_likelihood
-from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES, Neighbours
+from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES, SENSITIVITY, Neighbours
 from formalsynth.core.parameters import Parameters, defaults, parameters_of
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.registry import DuplicateError, Registry
@@ -110,10 +110,6 @@ class Form:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", read_only(self.weights))
-
-
-SENSITIVITY = {"add_remove": 1.0, "replace": 2.0}
-"""L1 sensitivity of counts, by neighbour relation: a replaced record leaves one bin and enters another."""
 
 
 @dataclass(frozen=True)

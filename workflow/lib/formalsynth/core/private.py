@@ -113,12 +113,6 @@ class DiscreteLaplaceCounts:
         return counts
 
 
-def discrete_laplace_variance(scale: float) -> float:
-    """Variance of discrete Laplace noise."""
-    ratio = math.exp(-1 / scale)
-    return 2 * ratio / math.expm1(-1 / scale) ** 2
-
-
 @dataclass(frozen=True)
 class Tables:
     """Counts by bins."""

@@ -1,4 +1,4 @@
-"""Safe text from others: no control characters for terminals, no formulas for spreadsheets."""
+"""Numbers in sentences, and safe text from others: no control characters for terminals, no formulas for spreadsheets."""
 
 from __future__ import annotations
 
@@ -25,3 +25,18 @@ class Sentence(ValueError):
 
 class DataError(Sentence):
     """Invalid data file; the message names the file and the problem."""
+
+
+def is_short(number: float) -> bool:
+    """Return True for a number of at most 6 significant digits, which texts state without rounding."""
+    return float(f"{number:g}") == number
+
+
+def exact(number: float) -> str:
+    """Write a number in the shortest form that reads back as the same number: 0.1, 2, 1234568."""
+    return f"{number:g}" if is_short(number) else repr(number).removesuffix(".0")
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """Write a number with its noun: 1 candidate, 2 candidates; ``plural`` for an irregular noun."""
+    return f"{number} {what if number == 1 else plural or what + 's'}"

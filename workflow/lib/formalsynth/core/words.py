@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from formalsynth.core.neighbours import EXACT_DRAWS
 from formalsynth.core.registry import Registry
+from formalsynth.core.text import counted as counted  # noqa: PLC0414 # a sentence on a number is a word, too
 from formalsynth.core.utility import OWN_UTILITY
 
 
@@ -190,18 +191,3 @@ for _kind, _meaning in {
     "none": "No guarantee.",
 }.items():
     GUARANTEES.add(_kind, _meaning, __name__)
-
-
-def is_short(number: float) -> bool:
-    """Return True for a number of at most 6 significant digits, which texts state without rounding."""
-    return float(f"{number:g}") == number
-
-
-def exact(number: float) -> str:
-    """Write a number in the shortest form that reads back as the same number: 0.1, 2, 1234568."""
-    return f"{number:g}" if is_short(number) else repr(number).removesuffix(".0")
-
-
-def counted(number: int, what: str, plural: str = "") -> str:
-    """Write a number with its noun: 1 candidate, 2 candidates; ``plural`` for an irregular noun."""
-    return f"{number} {what if number == 1 else plural or what + 's'}"

@@ -9,7 +9,8 @@ from scipy import special
 
 from formalsynth.core.arrays import Draws
 from formalsynth.core.family import StanData
-from formalsynth.core.private import PublicModel, PublicTables, discrete_laplace_variance
+from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth.core.private import PublicModel, PublicTables
 
 
 def p_value(model: PublicModel, public: PublicTables, stan_data: StanData, draws: Draws) -> float:

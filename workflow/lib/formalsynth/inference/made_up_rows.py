@@ -20,7 +20,8 @@ from scipy.special import logsumexp
 
 from formalsynth.core.arrays import Array, Draws, Integers, Records, blocks, count, take
 from formalsynth.core.family import Family, StanData, log_likelihood, program
-from formalsynth.core.private import PublicTables, discrete_laplace_variance
+from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth.core.private import PublicTables
 from formalsynth.core.tables import is_whole, lowest
 from formalsynth.inference.tables_model import predictor_points, small_cells, small_polynomials
 

@@ -14,7 +14,8 @@ import numpy as np
 from scipy import special
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.private import PublicTables, discrete_laplace_variance
+from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth.core.private import PublicTables
 from formalsynth.inference.intervals import CONTRADICTED, NORMAL_95
 
 MISSED = 0.1

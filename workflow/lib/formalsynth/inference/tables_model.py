@@ -12,7 +12,8 @@ from scipy.special import gammaln, log_expit, logit
 
 from formalsynth.core.arrays import Array, Draws, Integers
 from formalsynth.core.family import StanData
-from formalsynth.core.private import Bins, PublicTables, discrete_laplace_variance
+from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth.core.private import Bins, PublicTables
 from formalsynth.core.tables import (
     BETA,
     BETA_REGRESSION,

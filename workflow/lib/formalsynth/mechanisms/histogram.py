@@ -10,7 +10,8 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import CountOrZero, Finite, PositiveNumber
-from formalsynth.core.mechanism import SENSITIVITY, Context, DirectRelease, LaplaceCounts, mechanism
+from formalsynth.core.mechanism import Context, DirectRelease, LaplaceCounts, mechanism
+from formalsynth.core.neighbours import SENSITIVITY
 
 
 def _with_declared_bins(parameters: Mapping[str, float]) -> float | None:
