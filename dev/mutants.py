@@ -38,7 +38,7 @@ ROOMS = {
     "formalsynth/engine/*.py": "tests/engine tests/audit",
     **{
         f"formalsynth_release/{name}.py": "release/tests"
-        for name in ("budget", "hash_chain", "same_rows", "crossing", "variables", "sandbox", "tables", "verify", "noise")
+        for name in ("budget", "ledger", "same_rows", "crossing", "variables", "publish", "tables", "verify", "noise")
     },
     "formalsynth_workflow/ledger/tests/*.py": "tests/ledger",
 }

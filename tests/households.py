@@ -94,7 +94,8 @@ PAIRS = [
 ]  # fmt: skip
 """Pairs whose association is declared."""
 DECLARED = {
-    "file": "households.csv", "rows": 4000, "protected": "household", "rows_each": 1, "neighbours": "replace",
+    "file": "households.csv", "rows": 4000, "source": "households", "protected": "household", "rows_each": 1,
+    "neighbours": "replace",
     "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income",
 }  # fmt: skip
 """Declarations of the file without its columns."""
@@ -105,8 +106,8 @@ ANALYSES = {
 }  # fmt: skip
 """Declared analyses; the pair of income and weight is not declared."""
 RELEASE = {
-    "synthesizer": "tables", "sets": 2, "ceiling": 2, "budget": 4, "title": "Households", "intended_use": "teaching",
-    "region": "Nowhere", "sector": "Government", "licence": "CC-BY-4.0", "curator.name": "Office of Examples",
+    "sets": 2, "ceiling": 2, "budget": 4, "title": "Households", "intended_use": "teaching",
+    "licence": "CC-BY-4.0", "curator.name": "Office of Examples",
     "curator.contact": "data@office.example", "analyses": ANALYSES,
 }  # fmt: skip
 

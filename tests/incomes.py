@@ -34,6 +34,7 @@ def incomes(n=3000, seed=1):
 DECLARED = {
     "schema.yaml": {
         "rows": 3000,
+        "source": "people",
         "protected": "person",
         "rows_each": 1,
         "neighbours": "replace",
@@ -56,8 +57,6 @@ DECLARED = {
         "budget": 3,
         "title": "Incomes",
         "intended_use": "teaching",
-        "region": "Nowhere",
-        "sector": "Government",
         "licence": "CC-BY-4.0",
         "curator.name": "Office of Examples",
         "curator.contact": "data@office.example",

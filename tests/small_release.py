@@ -4,12 +4,12 @@ import incomes
 import numpy as np
 from households import all_pairs
 
-from formalsynth_release.assemble import crossing_of
 from formalsynth_release.crossing import declarations_of, write_crossing
 from formalsynth_release.declarations import rows_of
 from formalsynth_release.public import fill
+from formalsynth_release.publish import crossing_of
 from formalsynth_release.rows import clipped, used_rows
-from formalsynth_release.schema import Declared, ReleaseConfig, Schema
+from formalsynth_release.schema import ReleaseConfig, Schema
 from formalsynth_release.tables import measured
 
 COLUMNS = {
@@ -29,7 +29,7 @@ def typed(schema, text):
 
 def a_schema(**changes):
     values = {
-        "file": "income.csv", "rows": 3000, "protected": "person", "rows_each": 1, "neighbours": "replace",
+        "file": "income.csv", "rows": 3000, "source": "people", "protected": "person", "rows_each": 1, "neighbours": "replace",
         "outside_bounds": "clip", "missing": "drop_rows", "zeros": "refuse", "outcome": "income", "columns": COLUMNS,
         "pairs": all_pairs(changes["columns"]) if "columns" in changes else [["age", "income"]],
     }  # fmt: skip
@@ -38,9 +38,9 @@ def a_schema(**changes):
 
 def a_config(**changes):
     values = {
-        "synthesizer": "tables", "sets": 2, "rows": 2900, "ceiling": 1, "budget": 3, "title": "Incomes",
-        "intended_use": "teaching", "region": "Nowhere", "sector": "Government", "licence": "CC-BY-4.0", "figure": True,
-        "curator": {"name": "Office of Examples", "type": "Government", "contact": "data@office.example"},
+        "sets": 2, "rows": 2900, "ceiling": 1, "budget": 3, "title": "Incomes",
+        "intended_use": "teaching", "licence": "CC-BY-4.0",
+        "curator": {"name": "Office of Examples", "contact": "data@office.example"},
         "analyses": {"replicates": 20},
     }  # fmt: skip
     return ReleaseConfig.model_validate(values | changes)
@@ -56,10 +56,9 @@ def crossing_folder(folder, schema=None, config=None, table=None, seed=1):
     schema, config = schema or a_schema(), config or a_config()
     table = typed_incomes(schema, seed) if table is None else table
     public = declarations_of("income", schema.public, config)
-    declared = Declared("income", folder.parent / "studies" / "income", schema)
-    tables = measured(schema, table, config.ceiling)
+    crossing = crossing_of(public, rows_of(schema, config, len(table)), measured(schema, table, config.ceiling))
     folder.mkdir(parents=True)
-    write_crossing(folder, crossing_of(declared, public, rows_of(schema, config, len(table)), tables, DATE), public)
+    write_crossing(folder, crossing.model_copy(update={"date": DATE}), public)
     return folder
 
 
@@ -68,8 +67,6 @@ def made(folder, **changes):
     given = crossing_folder(folder.parent / f"{folder.name} crossing", **changes)
     folder.mkdir()
     fill(given, folder)
-    for path in folder.iterdir():
-        path.chmod(0o644)
     return folder
 
 

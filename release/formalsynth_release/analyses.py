@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.text import DataError
-from formalsynth.core.words import exact
+from formalsynth.core.text import DataError, exact
 from formalsynth.inference.intervals import NORMAL_95
 from formalsynth_release.records import no_rows
 from formalsynth_release.schema import RELEASE, Analyses, Column, PublicSchema, Regression, Share

@@ -41,7 +41,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         lines += [f"{declared.schema.file}: {violation.sentence()}" for violation in checked.violations]
         lines += [f"The rows and values are listed in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
-    lines += [f"Warning: {warning}" for warning in (*warnings, *overlapping(declared.folder, checked.content))]
+    lines += [f"Warning: {warning}" for warning in (*warnings, *overlapping(declared, checked.content))]
     problems = release_problems(declared)
     lines += [f"Warning: a release would be refused: {problem}" for problem in problems]
     first = "correct what a release would be refused for, then " if problems else ""

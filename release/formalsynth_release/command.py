@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -14,10 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from formalsynth.core.progress import show_progress
-from formalsynth.core.registry import DuplicateError
 from formalsynth.core.text import DataError, Sentence, visible
-from formalsynth.runtime.files import is_file
-from formalsynth.runtime.private import forbid_core_dumps
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.runtime.terminal import drop
 from formalsynth_release.schema import SCHEMA
@@ -32,8 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command: 0 for success, 1 for an error that the user can fix, 2 for invalid arguments."""
     options = _parser().parse_args(arguments)
     os.umask(0o077)
-    forbid_core_dumps()
-    os.environ.pop("MPLBACKEND", None)  # an unknown backend would make matplotlib fail after the budget is spent
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no memory dump of a confidential file
     try:
         own_temporary_folder()
         show_progress()
@@ -48,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _messages(error: BaseException) -> Sequence[object]:
     """Return the lines of an error's message; the text of an unexpected error is left out, because it may quote the file."""
-    if isinstance(error, Sentence | DuplicateError):
+    if isinstance(error, Sentence):
         return [error]
     if isinstance(error, OSError):
         return [f"{error.filename or 'formalsynth'}: {error.strerror or error}"]
@@ -90,18 +87,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     _of_study(_add(commands, "check", "check the file against its schema", _check))
     _of_study(_add(commands, "plan", "simulate releases of made-up rows, without opening the file", _plan))
-    _of_study(_add(commands, "compare", "try noisy tables on the file, and write the internal report (CONFIDENTIAL)", _compare))
     release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
     release.add_argument("--to", type=Path, help="folder of the release (default: releases/<study>)")
     verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
     verify.add_argument("release", type=Path, help="folder of the release")
     verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
-    verify.add_argument("--record", type=Path, help="file for a record of the verification in JSON, whatever its result")
-    budget = _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
+    compare = _of_study(_add(commands, "compare", "compare a release with the file (CONFIDENTIAL), and show its noise", _compare))
+    compare.add_argument("--release", type=Path, help="folder of the release (default: releases/<study>)")
+    budget = _of_study(_add(commands, "budget", "print the epsilon spent on the source of a study", _budget))
     budget.add_argument("--head", help="saved head of the ledger, to check that no entry up to it was changed")
     budget.add_argument("--change", type=float, metavar="BUDGET", help="record a new budget, which every later release states")
     budget.add_argument("--reason", help="reason for the change, for the ledger")
-    _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
     return parser
 
 
@@ -120,7 +116,7 @@ def _of_study(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def _study(text: str) -> Path:
     folder = Path(text)
-    if not is_file(folder / SCHEMA):
+    if not os.path.isfile(folder / SCHEMA):  # noqa: PTH113 # False also for a name that is too long
         raise argparse.ArgumentTypeError(f"{text!r} has no {SCHEMA}: give a folder that formalsynth inspect created")
     return folder
 
@@ -155,21 +151,27 @@ def _compare(options: argparse.Namespace) -> int:
     from formalsynth_release.compare import compare
     from formalsynth_release.schema import read_declared
 
-    _print(*compare(read_declared(options.study)))
+    declared = read_declared(options.study)
+    _print(*compare(declared, options.release or RELEASES / declared.name))
     return 0
 
 
 def _release(options: argparse.Namespace) -> int:
-    from formalsynth_release.budget import read_ledger, spent_since
-    from formalsynth_release.release import release
+    from formalsynth_release.budget import spent_note
+    from formalsynth_release.ledger import ReleaseEntry, read_ledger
+    from formalsynth_release.publish import release
     from formalsynth_release.schema import read_declared
 
-    entries = len(read_ledger(options.study))
     try:
         declared = read_declared(options.study)
+    except Exception as error:
+        error.add_note("No epsilon is spent.")
+        raise
+    before = len(read_ledger(declared.schema.source).of(ReleaseEntry))
+    try:
         lines = release(declared, options.to or RELEASES / declared.name)
     except BaseException as error:
-        error.add_note(spent_since(options.study, entries))
+        error.add_note(spent_note(declared, before))
         raise
     _print_if_open(*lines)
     return 0
@@ -188,34 +190,19 @@ def _print_if_open(*lines: object) -> None:
 def _verify(options: argparse.Namespace) -> int:
     from formalsynth_release.verify import verify
 
-    _print(*verify(options.release, options.study, options.record))
+    _print(*verify(options.release, options.study))
     return 0
 
 
 def _budget(options: argparse.Namespace) -> int:
-    from formalsynth_release.budget import (
-        change_budget,
-        check_head,
-        head,
-        read_history,
-        spent_elsewhere,
-        table,
-    )
-    from formalsynth_release.schema import budget_of
-    from formalsynth_release.unfinished import unpublished
+    from formalsynth_release.budget import budget, change_budget
+    from formalsynth_release.publish import unpublished
+    from formalsynth_release.schema import read_declared
 
+    declared = read_declared(options.study)
     if (options.change is None) != (not (options.reason or "").strip()):
         raise DataError("--change and --reason: give both: the new budget, and why it changed")
-    checked = [check_head(options.study, options.head)] if options.head else []
     if options.change is not None:
-        change_budget(options.study, options.change, options.reason)
-    lines = table(read_history(options.study), budget_of(options.study))
-    _print(*lines, *unpublished(options.study), *spent_elsewhere(options.study), *checked, head(options.study))
-    return 0
-
-
-def _purge(options: argparse.Namespace) -> int:
-    from formalsynth_release.budget import purge
-
-    _print(*purge(options.study))
+        change_budget(declared, options.change, options.reason)
+    _print(*budget(declared, options.head), *unpublished(declared))
     return 0

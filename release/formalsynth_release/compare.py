@@ -1,39 +1,170 @@
-"""The command ``compare``: tries noisy tables on the file, for the internal report."""
+"""The command ``compare``: a confidential page with a release beside the file, and a public page with its noise."""
 
 from __future__ import annotations
 
+import base64
+import io
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.text import DataError
 from formalsynth.runtime.private import private_folder, write_private
-from formalsynth_release.budget import head, read_comparisons, record_comparison
-from formalsynth_release.declarations import checked_declarations
+from formalsynth_release.associations import associations
+from formalsynth_release.budget import head_line, record_comparison
+from formalsynth_release.crossing import Crossing, Part, read_crossing
+from formalsynth_release.layout import Layout
+from formalsynth_release.ledger import CONFIDENTIAL
+from formalsynth_release.levels import Levels
+from formalsynth_release.model import pair_errors
+from formalsynth_release.report import CONFIDENTIAL_MARK, PUBLIC_MARK, document, html_table
 from formalsynth_release.rows import usable
-from formalsynth_release.schema import RELEASE, TABLES, Declared, read_release
-from formalsynth_release.tables_compare import compare_tables
+from formalsynth_release.schema import Declared, PublicSchema
 
-REPORT = "confidential/CONFIDENTIAL-report.html"
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+REPORT, NOISE = f"{CONFIDENTIAL}/CONFIDENTIAL-comparison.html", "noise.html"
+GROUPS = 12
+"""Largest number of groups of levels in each direction of a plot of a pair."""
+FILE_COLOUR, RELEASE_COLOUR = "black", "#0072b2"
 
 
-def compare(declared: Declared) -> list[str]:
-    """Try noisy tables on the file, and write the internal report.
+def compare(declared: Declared, release: Path) -> list[str]:
+    """Compare a release with the file.
 
     Returns:
         Lines to print, without anything from the data.
 
     Raises:
         ConfigError: a declaration is missing or not allowed.
-        DataError: the file cannot be used.
+        DataError: the file or the release cannot be used.
     """
-    folder = declared.folder
-    read_comparisons(folder)  # a damaged ledger stops a comparison before it takes time
-    config = read_release(folder)
-    checked_declarations(declared, config)
-    file = usable(declared)
+    crossing, public = read_crossing(release)
+    schema, folder = public.schema_, declared.folder
+    if (columns := list(declared.schema.released)) != list(schema.released):
+        raise DataError(f"{release}: has the columns {', '.join(schema.released)}; the study declares {', '.join(columns)}")
+    file = usable(declared).table
+    sets = [_read(schema, path) for path in sorted(release.glob("synthetic_*.csv"))]
     private_folder((folder / REPORT).parent)
-    record_comparison(folder, [TABLES], file.content)
-    write_private(folder / REPORT, compare_tables(declared.schema, config, file.table))
+    record_comparison(declared)
+    write_private(folder / REPORT, _comparison(public.release.title, schema, file, sets))
+    write_private(folder / NOISE, _noise(public.release.title, schema, crossing))
     return [
-        f"The internal report is {folder / REPORT}: CONFIDENTIAL, only you can read it.",
-        head(folder),
-        "Next: read it. Where an analysis is lost, declare fewer pairs or bins or a larger ceiling, or leave the analysis out. "
-        f"Then formalsynth release {folder}. What you change in {folder / RELEASE} from now on "
-        "may depend on the file, and the texts of the release state that noisy tables were compared with it.",
+        f"The comparison is {folder / REPORT}: CONFIDENTIAL, only you can read it.",
+        f"The noise is in {folder / NOISE}, computed from the crossing: this page may be published.",
+        "The ledger records the comparison. What you declare from now on may depend on the file, and later releases state that.",
+        head_line(declared),
     ]
+
+
+def _read(schema: PublicSchema, path: Path) -> pd.DataFrame:
+    """Read a synthetic set with the types of its columns."""
+    import pandas as pd
+
+    types = {name: "object" if column.type == "category" else "float" for name, column in schema.released.items()}
+    return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=[""])
+
+
+def _comparison(title: str, schema: PublicSchema, file: pd.DataFrame, sets: Sequence[pd.DataFrame]) -> str:
+    """Write the confidential page: a plot of each column and each declared pair, and the associations."""
+    import pandas as pd
+
+    layout, released = Layout(schema), pd.concat(sets, ignore_index=True)
+    ours, theirs = layout.places(file), layout.places(released)
+    parts = [f"<h1>{escape(title)}: release and file</h1>", "<p>Black: the file. Blue: all synthetic sets together.</p>"]
+    for name, levels in layout.columns.items():
+        shares = [np.bincount(places[name], minlength=layout.widths[name]) / len(places[name]) for places in (ours, theirs)]
+        parts += [f"<h2>{escape(name)}</h2>", _picture(_plot_of_shares(levels, shares), f"Shares of the levels of {name}")]
+    pairs = layout.pairs
+    of_file, of_release = associations(layout, file, pairs), associations(layout, released, pairs)
+    rows = [(" and ".join(pair), float(a), float(b)) for pair, a, b in zip(pairs, of_file, of_release, strict=True)]
+    parts += ["<h2>Pairs</h2><p>Rank correlation, or Cramér's V if a column has no order.</p>"]
+    parts.append(html_table(["pair", "file", "release"], rows))
+    variables = [layout.variable_places(table) for table in (file, released)]
+    for first, second in pairs:
+        counts = [_counts(of[first][0], of[second][0]) for of in variables]
+        parts += [f"<h3>{escape(first)} and {escape(second)}</h3>"]
+        parts.append(_picture(_plot_of_pair(first, second, counts), f"Shares of {first} and {second}, file and release", 2))
+    return document(f"{title}: release and file", CONFIDENTIAL_MARK, parts)
+
+
+def _noise(title: str, schema: PublicSchema, crossing: Crossing) -> str:
+    """Write the public page: the published counts with the standard error of their noise, and that of each pair."""
+    layout = Layout(schema)
+    parts = [
+        f"<h1>{escape(title)}: noise</h1>",
+        "<p>Published counts of each column, with twice the standard deviation of the noise alone. All of this is computed from "
+        "crossing.yaml; the errors of sampling and of the model come in addition.</p>",
+    ]
+    for (name, levels), part in zip(layout.columns.items(), crossing.tables, strict=False):
+        parts += [f"<h2>{escape(name)}</h2>", _picture(_plot_of_noise(levels, part), f"Noisy counts of {name}, with their noise")]
+    errors = pair_errors(schema, crossing.tables)
+    parts += ["<h2>Pairs</h2>", html_table(["pair", "standard error of a correlation, from the noise"], [*errors.items()])]
+    return document(f"{title}: noise", PUBLIC_MARK, parts)
+
+
+def _counts(first: Integers, second: Integers) -> Array:
+    """Count rows by groups of the levels of two variables; rows in which one has no level are left out."""
+    there = (first >= 0) & (second >= 0)
+    counts = np.zeros((int(first.max(initial=0)) + 1, int(second.max(initial=0)) + 1))
+    np.add.at(counts, (first[there], second[there]), 1)
+    for axis in (0, 1):
+        starts = np.unique(np.linspace(0, counts.shape[axis], GROUPS, endpoint=False, dtype=int))
+        counts = np.add.reduceat(counts, starts, axis=axis)
+    return np.asarray(counts / max(counts.sum(), 1))
+
+
+def _plot_of_shares(levels: Levels, shares: Sequence[Array]) -> Callable[[Sequence[Axes]], None]:
+    def draw(axes: Sequence[Axes]) -> None:
+        places = np.arange(len(shares[0]))
+        axes[0].bar(places, shares[1], color=RELEASE_COLOUR)
+        axes[0].step(places, shares[0], where="mid", color=FILE_COLOUR)
+        axes[0].set_xticks(*_ticks(levels, len(places)))
+        axes[0].set_ylabel("share")
+
+    return draw
+
+
+def _plot_of_noise(levels: Levels, part: Part) -> Callable[[Sequence[Axes]], None]:
+    def draw(axes: Sequence[Axes]) -> None:
+        places = np.arange(len(part.counts))
+        axes[0].errorbar(places, part.counts, yerr=2 * np.sqrt(2) * part.scale, fmt="o", color=RELEASE_COLOUR)
+        axes[0].set_xticks(*_ticks(levels, len(places)))
+        axes[0].set_ylabel("rows")
+
+    return draw
+
+
+def _plot_of_pair(first: str, second: str, counts: Sequence[Array]) -> Callable[[Sequence[Axes]], None]:
+    def draw(axes: Sequence[Axes]) -> None:
+        for of, shares, title in zip(axes, counts, ("file", "release"), strict=False):
+            of.imshow(shares.T, origin="lower", aspect="auto", cmap="viridis", vmin=0, vmax=max(map(np.max, counts)))
+            of.set(title=title, xlabel=first, ylabel=second, xticks=[], yticks=[])
+
+    return draw
+
+
+def _ticks(levels: Levels, width: int) -> tuple[list[int], list[str]]:
+    """Return places of ticks and their labels: some levels, by their lowest values, and missing values."""
+    places = list(range(0, len(levels), max(1, len(levels) // GROUPS)))
+    labels = [str(value) for value in levels.values(np.array(places), np.zeros(len(places)))]
+    return ([*places, width - 1], [*labels, "missing"]) if width > len(levels) else (places, labels)
+
+
+def _picture(draw: Callable[[Sequence[Axes]], None], text: str, fields: int = 1) -> str:
+    """Draw a picture with fields next to each other, and embed it in a page."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    FigureCanvasAgg(figure)
+    draw([figure.add_subplot(1, fields, place + 1) for place in range(fields)])
+    file = io.BytesIO()
+    figure.savefig(file, dpi=80, metadata={"Software": None})
+    return f'<img alt="{escape(text)}" src="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}">'

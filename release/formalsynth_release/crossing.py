@@ -18,11 +18,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import Identifier, Model, pattern
 from formalsynth.core.text import DataError
-from formalsynth.runtime.files import write_text
 from formalsynth.settings.messages import ConfigError, validated
 from formalsynth.settings.yaml_file import load_yaml, yaml_text
-from formalsynth_release.guarantees import RELEASE_KIND, guarantee_sentence
-from formalsynth_release.schema import TABLES, Line, PublicSchema, ReleaseConfig
+from formalsynth_release.schema import Line, PublicSchema, ReleaseConfig
 from formalsynth_release.variables import STEPS
 
 CROSSING, DECLARATIONS = FILES = "crossing.yaml", "declarations.yaml"
@@ -80,16 +78,22 @@ class Part(Model):
         return np.array(self.numbers, dtype=float).reshape(self.shape)
 
 
-class Earlier(Model):
-    """Entries in the study's ledger before this release."""
+class EarlierRelease(Model):
+    """Earlier release from the same source, or an attempt at one."""
 
-    entries: int = Field(0, ge=0)
-    epsilon: float = Field(0.0, ge=0)
-    """Sum of their epsilons."""
+    date: str = Field(pattern=pattern("date"))
+    epsilon: float = Field(gt=0, allow_inf_nan=False)
+    outcome: Literal["released", "stopped", "started"]
+
+
+class Earlier(Model):
+    """Entries in the ledger of the source before this release."""
+
+    releases: tuple[EarlierRelease, ...] = ()
     mixed: bool = False
-    """True if their kinds of guarantee or neighbours differ from those of this release."""
+    """True if some protect presence and others values."""
     budgets: tuple[float, ...] = ()
-    """All budgets declared so far, the current one last; empty in a rehearsal."""
+    """All budgets declared so far, the current one last."""
 
 
 class Crossing(Model):
@@ -97,7 +101,7 @@ class Crossing(Model):
 
     statement: Line
     """Sentence on the guarantee."""
-    crossing: Literal[2] = 2
+    crossing: Literal[3] = 3
     """Version of this format."""
     date: str = Field(pattern=pattern("date"))
     software: dict[Identifier, Annotated[str, Field(pattern=pattern("version"))]]
@@ -109,7 +113,7 @@ class Crossing(Model):
     rows: int = Field(ge=1)
     """Rows of each synthetic set."""
     compared: bool
-    """True if an internal report compared noisy tables with the file."""
+    """True if an earlier release was compared with the file."""
     earlier: Earlier
     tables: tuple[Part, ...] = ()
 
@@ -120,26 +124,22 @@ class Declarations(Model):
     name: Line
     schema_: PublicSchema = Field(alias="schema")
     release: ReleaseConfig
-    mechanism: Literal["tables"]
     guarantee: Line
-    """Kind of guarantee for the declared neighbours."""
-    parameters: dict[str, float]
-    """Parameters of the mechanism."""
-    claim: float
-    """Epsilon of all sets together."""
-
-    @property
-    def meaning(self) -> str:
-        """Meaning of the guarantee."""
-        return guarantee_sentence(self.schema_.neighbours)
+    """Guarantee, which follows from the other declarations."""
 
 
 def declarations_of(name: str, schema: PublicSchema, release: ReleaseConfig) -> Declarations:
     """Collect the declarations that are published."""
-    return Declarations(
-        name=name, schema=schema, release=release, mechanism=TABLES, guarantee=RELEASE_KIND[schema.neighbours],
-        parameters={"epsilon": release.ceiling}, claim=release.ceiling,
-    )  # fmt: skip
+    return Declarations(name=name, schema=schema, release=release, guarantee=guarantee(schema, release))
+
+
+def guarantee(schema: PublicSchema, release: ReleaseConfig) -> str:
+    """Write the guarantee of a release in one sentence."""
+    if schema.neighbours == "replace":
+        change = f"the values of one {schema.protected} are replaced"
+    else:
+        change = f"one {schema.protected} is added or removed"
+    return f"Epsilon is at most {release.ceiling:g} if {change}: pure differential privacy, for every valid file."
 
 
 TIMES = 4
@@ -165,8 +165,8 @@ def sha256(text: str) -> str:
 
 def write_crossing(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
     """Write both files."""
-    write_text(folder / CROSSING, text_of(crossing))
-    write_text(folder / DECLARATIONS, text_of(declarations))
+    (folder / CROSSING).write_text(text_of(crossing), encoding="utf-8")
+    (folder / DECLARATIONS).write_text(text_of(declarations), encoding="utf-8")
 
 
 def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
@@ -176,7 +176,10 @@ def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
         DataError: a file is missing or damaged, or the confidential side would not have written it.
     """
     try:
-        crossing = validated(Crossing, load_yaml(folder / CROSSING, TIMES), folder / CROSSING)
+        tree = load_yaml(folder / CROSSING, TIMES)
+        if tree.get("crossing") in (1, 2):
+            raise DataError(f"{folder / CROSSING}: is of version 0.13.0 or before: verify it with that version of formalsynth")
+        crossing = validated(Crossing, tree, folder / CROSSING)
         declarations = validated(Declarations, load_yaml(folder / DECLARATIONS, TIMES), folder / DECLARATIONS)
         for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
             if text_of(model).encode() != (folder / name).read_bytes():  # a comparison as text would ignore different line ends
@@ -193,9 +196,9 @@ def _problems(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
     if sha256(text_of(declarations)) != crossing.declarations:
         yield f"declarations: is not the sha256 of {DECLARATIONS}"
     if declarations != declarations_of(declarations.name, declarations.schema_, declarations.release):
-        yield f"declarations: the guarantee, parameters or claim in {DECLARATIONS} do not follow from the other declarations"
+        yield f"declarations: the guarantee in {DECLARATIONS} does not follow from the other declarations"
     yield from _wrong_settings(crossing, declarations)
-    if crossing.statement != statement_of(declarations):
+    if crossing.statement != declarations.guarantee:
         yield "statement: does not follow from the declarations"
     released, ceiling = declarations.schema_.released, declarations.release.ceiling
     for part in crossing.tables:
@@ -215,11 +218,9 @@ def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[
         yield "rows: is not the declared number of rows"
     if crossing.rows * release.sets > MOST_RELEASED:
         yield f"rows: are more than {MOST_RELEASED} in all sets together"
-    if not crossing.earlier.entries and (crossing.earlier.epsilon or crossing.earlier.mixed):
-        yield "earlier: has an epsilon or mixed kinds of guarantee, but no entries"
-    if not _is_date(crossing.date):
+    if not all(map(_is_date, (crossing.date, *(earlier.date for earlier in crossing.earlier.releases)))):
         yield "date: is not a date"
-    if crossing.earlier.budgets and crossing.earlier.budgets[-1] != release.budget:
+    if crossing.earlier.budgets[-1:] != (release.budget,):
         yield "earlier: budgets: the last one is not the declared budget"
 
 
@@ -242,8 +243,3 @@ def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:
 def noise_reason(sensitivity: float, scale: float, epsilon: float) -> str:
     """Explain why noisy counts may leave the confidential side."""
     return NOISY.format(sensitivity=sensitivity, scale=scale, epsilon=epsilon)
-
-
-def statement_of(declarations: Declarations) -> str:
-    """Write the first line of a crossing: its guarantee."""
-    return f"Epsilon at most {declarations.release.ceiling:g}. {declarations.meaning}"

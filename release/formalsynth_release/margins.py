@@ -9,7 +9,7 @@ import scipy  # imports its submodules on first use
 from scipy import special
 
 from formalsynth.core.arrays import Array, Integers, read_only
-from formalsynth.core.private import discrete_laplace_variance
+from formalsynth.core.laplace import discrete_laplace_variance
 from formalsynth_release.levels import Levels
 
 ORDER = 3

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers
-from formalsynth.core.private import discrete_laplace_variance
+from formalsynth.core.laplace import discrete_laplace_variance
 from formalsynth_release.crossing import Part
 from formalsynth_release.joint import Joint, Sum, Target, consistent, estimated, joint_of
 from formalsynth_release.layout import Names, Reading

@@ -1,4 +1,4 @@
-"""Public side of a release: computes the whole folder from a crossing, in a separate process that can open nothing else."""
+"""Public side of a release: computes the whole folder from a crossing, in a separate process that is given nothing else."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from pathlib import Path
 
 import numpy as np
 
-from formalsynth import __version__
+import formalsynth
 from formalsynth.core.progress import show_progress, tell
 from formalsynth.core.text import DataError, Sentence
 from formalsynth_release.crossing import CROSSING, FILES, read_crossing
 from formalsynth_release.expected_parts import check_parts
 from formalsynth_release.intervals import TASK
 from formalsynth_release.release_folder import seal, write
-from formalsynth_release.sandbox import PACKAGES, confine, modules
 
-LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
+LIBRARIES = ("numpy", "scipy", "pandas", "opendp")
 """Libraries that affect the bytes of a release, including the one that draws the noise."""
 START = (
     "import sys; sys.path[:0] = sys.argv.pop(), sys.argv.pop(); from formalsynth_release.public import main; "
     "sys.exit(main(*sys.argv[1:]))"
 )
+PACKAGES = Path(formalsynth.__file__).parents[1], Path(__file__).parents[1]
+"""Folders of the library and of the release tool."""
 version = functools.cache(metadata.version)
 """Version of an installed library."""
 PARENT_DEATH_SIGNAL = 1
@@ -43,7 +44,7 @@ KERNEL = "Nehalem"
 def software() -> dict[str, str]:
     """Return the versions of the software that affects the bytes of a release."""
     python = ".".join(map(str, sys.version_info[:3]))
-    return {"formalsynth": __version__, "python": python} | {name: version(name) for name in LIBRARIES}
+    return {"formalsynth": formalsynth.__version__, "python": python} | {name: version(name) for name in LIBRARIES}
 
 
 def arithmetic() -> dict[str, str]:
@@ -66,8 +67,8 @@ def compute_release(crossing: Path, to: Path) -> None:
     """
     with tempfile.TemporaryDirectory(prefix="formalsynth-public-") as scratch:
         environment = dict.fromkeys(THREADS, "1") | arithmetic() | {
-            "PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "MPLCONFIGDIR": scratch,
-            "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0",
+            "PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "LC_ALL": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
         }  # fmt: skip
         command = [sys.executable, "-I", "-c", START, str(crossing.resolve()), str(to.resolve()), *map(str, PACKAGES)]
         none, pipe = subprocess.DEVNULL, subprocess.PIPE
@@ -93,12 +94,12 @@ def _last_line(lines: Iterable[str]) -> str:
 
 
 def main(crossing: str, to: str) -> int:
-    """Fill a folder from the crossing in another folder; apart from software, the process can open nothing else."""
+    """Fill a folder from the crossing in another folder."""
     os.umask(0o077)
     _end_with_parent()
     show_progress()
     try:
-        write_release(Path(crossing), Path(to))
+        fill(Path(crossing), Path(to))
     except Exception as error:
         text = str(error) if isinstance(error, Sentence) else f"the public side: {type(error).__name__}: {error}"
         print(" ".join(text.split()), file=sys.stderr)
@@ -112,18 +113,8 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def write_release(folder: Path, to: Path) -> None:
-    """Confine this process to the folder with a crossing and the one to fill, and write the release.
-
-    Raises:
-        DataError: the crossing is damaged.
-    """
-    confine([folder, *modules()], [to, Path(tempfile.gettempdir())])
-    fill(folder, to)
-
-
 def fill(folder: Path, to: Path) -> None:
-    """Write all files of a release: its data sets, texts and picture, the crossing itself, and their checksums.
+    """Write all files of a release: its data sets and texts, the crossing itself, and their checksums.
 
     Raises:
         DataError: the crossing is damaged.

@@ -1,4 +1,4 @@
-"""Page for the custodian, with a mark that is always visible."""
+"""Pages with a mark that is always visible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anyone outside."
+CONFIDENTIAL_MARK = "CONFIDENTIAL: made from the data. Not for anyone outside."
+PUBLIC_MARK = "PUBLIC: computed from the crossing of a release."
 MADE_UP = "MADE-UP ROWS: nothing here was made from the data."
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 4.5rem auto 3rem; max-width: 62rem; padding: 0 1rem;

@@ -6,15 +6,13 @@ import datetime
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formalsynth.core.progress import tell
-from formalsynth.core.text import DataError
-from formalsynth.core.words import counted
-from formalsynth.runtime.files import checksum
+from formalsynth.core.text import DataError, counted
 from formalsynth_release.csv_file import CsvFormat, listed
 from formalsynth_release.file_formats import read_file
 from formalsynth_release.records import clipped
@@ -115,7 +113,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     _check_shape(declared, text)
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
-    content = replace(content_of(text), file=checksum(declared.csv))
+    content = content_of(text)
     text = text.apply(lambda column: column.mask(column.isin(schema.missing_in(str(column.name)))))
     violations, cases = _violations(schema, text)
     if violations:

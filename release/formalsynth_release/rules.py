@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Model
-from formalsynth.core.text import DataError
-from formalsynth.core.words import exact
+from formalsynth.core.text import DataError, exact
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
-from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
-from formalsynth.core.words import counted, exact, is_short
+from formalsynth.core.neighbours import SENSITIVITY
+from formalsynth.core.text import counted, exact, is_short
 from formalsynth.settings.messages import ConfigError, validated
 from formalsynth.settings.yaml_file import load_yaml
 from formalsynth_release.rules import Rule, wrong_rules
@@ -30,8 +30,6 @@ SCHEMA, RELEASE = "schema.yaml", "release.yaml"
 """Files in the folder of a study."""
 KIND = " kind"
 """Suffix that turns a column's name into the name of its kind of value: missing, below 0, 0 or above 0."""
-TABLES = "tables"
-"""Synthesizer of a release: all columns come from noisy tables."""
 GONE = (
     "a release has no other synthesizers and no columns as they are in the file: research on your own file is a scenario of the "
     "workflow, see docs/OWN_STUDY.md"
@@ -98,20 +96,7 @@ def _treatment(text: object) -> object:
     return text
 
 
-def _tables(text: object) -> object:
-    """Explain to whoever named a synthesizer of an earlier version that it is no longer possible.
-
-    Raises:
-        ValueError: it is not that of noisy tables.
-    """
-    if isinstance(text, str) and text != TABLES:
-        raise ValueError(f"Input should be {TABLES!r}: {GONE}")
-    return text
-
-
 Treatment = Annotated[Literal["suppressed", "synthesized"], BeforeValidator(_treatment)]
-Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy", "Finance"]
-"""Sectors in OpenDP's registry of deployments."""
 
 
 def _one_line(text: str) -> str:
@@ -285,6 +270,12 @@ class PublicSchema(Model):
     """Declarations that may be published: the protected persons, and the content of the columns."""
 
     rows: int | None = Field(None, ge=2, le=10**9, description="Number of rows in the file; left out where it is confidential.")
+    source: Identifier = Field(
+        description="Name of the source: all files of the same people have the same one, and share a ledger."
+    )
+    other_people: bool = Field(
+        False, description="Whether the people are known to be others than those of any source with similar values."
+    )
     protected: Line = Field(description="Unit that a row describes, such as person; it is what the guarantee protects.")
     rows_each: int = Field(
         ge=1,
@@ -472,18 +463,7 @@ class Curator(Model):
     """Publisher."""
 
     name: Line = Field(description="Name of the office.")
-    type: Literal["Government", "Industry", "Nonprofit", "Academia"] = Field(description="Kind of organisation.")
     contact: Line = Field(description="Contact for analysts' questions.")
-
-
-class Answers(Model):
-    """The publisher's answers to questions that only they can answer, for the page on NIST SP 800-226."""
-
-    collection: Line | None = Field(None, description="Who saw the values when they were collected, sent and stored.")
-    access: Line | None = Field(None, description="Who can read the file today, and when it will be deleted.")
-    one_row: Line | None = Field(None, description="How it is known that each protected person is in one row only.")
-    epsilon: Line | None = Field(None, description="Why the epsilon is acceptable, and who decided it.")
-    others: Line | None = Field(None, description="Other publications about the same people.")
 
 
 class Regression(Model):
@@ -566,7 +546,6 @@ class Analyses(Model):
 class ReleaseConfig(Model):
     """``release.yaml``: content and budget of a release."""
 
-    synthesizer: Annotated[Literal["tables"], BeforeValidator(_tables)] = Field(description="Noisy tables of all columns.")
     sets: int = Field(ge=1, le=100, description="Number of synthetic data sets, m.")
     rows: WholeNumber | None = Field(
         None,
@@ -582,12 +561,8 @@ class ReleaseConfig(Model):
     )
     title: Line = Field(description="Name of the published data.")
     intended_use: Line = Field(description="Intended use of the data.")
-    region: Line = Field(description="Region that the data are about.")
-    sector: Sector | None = Field(None, description="Sector in OpenDP's registry of deployments; left out where none fits.")
     licence: Line = Field(description="Licence under which they are published.")
     curator: Curator = Field(description="Publisher.")
-    answers: Answers = Field(default_factory=Answers, description="The publisher's answers, for the page on NIST SP 800-226.")
-    figure: bool = Field(False, description="Whether to include a PNG of the synthetic outcomes.")
     analyses: Analyses = Field(default_factory=Analyses, description="Analyses that the internal report compares.")
 
     @model_validator(mode="after")

@@ -51,6 +51,9 @@ decimal: {decimal}
 missing_values: {missing} # texts that mark a missing value
 rows: {declare} # number of rows in the file; with neighbours: replace, a release shows it, so it must not be confidential
 
+# Source: the same name for all files of the same people. They share one ledger and one budget.
+source: {declare}
+
 # Who is protected: the unit that a row describes (person, household, business). rows_each: largest number of rows of each unit
 # that are used; above 1, the noise is as many times as large, and person names the suppressed column with the units.
 protected: {declare}
@@ -77,20 +80,14 @@ columns:"""
 
 _RELEASE = """\
 # Settings of the release. Choose ceiling and budget before you look at any result.
-synthesizer: tables # all columns come from noisy tables
 sets: 5 # number of synthetic data sets
 # rows: 3000 # rows of each set, chosen without the file; required if neighbours is add_remove or rows are dropped
 ceiling: {declare} # the largest epsilon that this release may claim; it is published
-budget: {declare} # the epsilon that all releases from this file may claim together
+budget: {declare} # the epsilon that all releases from this source may claim together
 title: {declare}
 intended_use: {declare}
-region: {declare}
-sector: {declare} # Technology, Healthcare, Education, Government, Energy or Finance; delete the line if none fits
 licence: {declare}
-curator: {{ name: {declare}, type: Government, contact: {declare} }}
-figure: false # true adds a PNG of the synthetic outcomes
-# Your answers, as the publisher, to questions of NIST SP 800-226. Keys: collection, access, one_row, epsilon, others.
-answers: {{}}
-# Analyses that users of the data are likely to do, for the internal report and for intervals.
+curator: {{ name: {declare}, contact: {declare} }}
+# Analyses that users of the data are likely to do: each has an interval, or a reason for none.
 analyses: {{ quantiles: [0.15, 0.5, 0.9], regressions: [] }}
 """

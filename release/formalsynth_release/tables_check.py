@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.private import discrete_laplace_variance
-from formalsynth.core.text import DataError
-from formalsynth.core.words import counted
+from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth.core.text import DataError, counted
 from formalsynth.settings.messages import ConfigError
 from formalsynth_release.analyses import check_analyses, estimates
 from formalsynth_release.layout import Layout

@@ -1,11 +1,13 @@
-"""Texts of a release: for programs, for analysts, for the registry of deployments and for the legal team.
+"""Texts of a release: README, LEGAL, the Data Package with its dictionary, and the programs that combine the sets.
 
-Their sentences are in ``templates`` and follow from declarations and the crossing; no function here reads the confidential rows.
+They follow from declarations and the crossing; no function here reads the confidential rows.
 """
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
 import json
 import math
 import re
@@ -14,20 +16,21 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from formalsynth.core.words import counted
-from formalsynth.settings.yaml_file import parsed, yaml_text
 from formalsynth_release.crossing import Crossing, Declarations
-from formalsynth_release.intervals import Analysed, largest
+from formalsynth_release.intervals import Analysed
 from formalsynth_release.model import level_error, pair_errors
-from formalsynth_release.schema import Column, PublicSchema, ReleaseConfig
+from formalsynth_release.schema import KIND, Column, PublicSchema, ReleaseConfig
 
-CONTEXT = "http://www.w3.org/ns/csvw"
-CSVW = {"number": "double", "whole": "integer", "category": "string"}
-"""Namespace of CSVW, and its types."""
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
-NIST = "NIST-SP-800-226.md"
 FRICTIONLESS = {"number": "number", "whole": "integer", "category": "string"}
+PAGES = "README.md", "LEGAL.md"
+CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+"""Block of code in a page."""
+PROGRAMS = "combine.py", "combine.R"
+"""Programs that combine estimates from the sets, the same in every release."""
+ANALYSES = "analyses.csv"
+"""Table of the declared analyses, which the programs read."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,6 @@ class ReleaseFacts:
     """Results of the declared analyses, by name."""
 
     @property
-    def name(self) -> str:
-        """Name of the study."""
-        return self.declarations.name
-
-    @property
     def schema(self) -> PublicSchema:
         """Public schema."""
         return self.declarations.schema_
@@ -55,23 +53,13 @@ class ReleaseFacts:
         return self.declarations.release
 
     @property
-    def interval_quantile(self) -> float:
-        """Quantile of Student's t for the intervals of declared analyses."""
-        return next(iter(self.results.values())).quantile
-
-    @property
-    def simulated(self) -> int:
-        """Largest number of rows of the files that are simulated for the intervals."""
-        return largest(any(part.knots for part in self.crossing.tables))
-
-    @property
     def files(self) -> list[str]:
         """Names of the synthetic data sets."""
         return [f"synthetic_{k + 1}.csv" for k in range(self.config.sets)]
 
     @functools.cached_property
     def pairs(self) -> dict[str, float]:
-        """Pairs of columns whose correlation is kept, with its largest standard error from the noise, at most 1."""
+        """Pairs of columns whose relation is kept, with the standard error of a correlation from the noise, at most 1."""
         return {pair: min(error, 1.0) for pair, error in pair_errors(self.schema, self.crossing.tables).items()}
 
     @property
@@ -80,36 +68,61 @@ class ReleaseFacts:
         return round(level_error(self.crossing.tables))
 
     @property
-    def shapes(self) -> bool:
-        """True if the sums of pairs keep the shape of relations."""
-        return any(part.knots for part in self.crossing.tables)
-
-    @property
     def unpaired(self) -> list[str]:
         """Columns that are in no pair."""
         paired = {name for part in self.crossing.tables if len(part.columns) == 2 for name in part.columns}
         return [name for name in self.schema.released if name not in paired]
 
     @property
-    def meaning(self) -> str:
-        """Meaning of the guarantee."""
-        return self.declarations.meaning
+    def fit(self) -> list[str]:
+        """Sentences on what the data are fit for."""
+        rows = f"The noise alone changes the number of rows with a value by about {self.rows_error:,}."
+        kept = f"the relations of {len(self.pairs)} pairs of columns, with the errors in README.md."
+        return [f"the distribution of each column. {rows}", *([kept] if self.pairs else [])]
 
     @property
-    def certainty(self) -> float:
-        """Largest probability of guessing right after the release, for someone who would have bet evenly before it."""
-        return 1 / (1 + math.exp(-min(self.config.ceiling, 700.0)))
+    def unfit(self) -> list[str]:
+        """Sentences on what the data are not fit for."""
+        groups = f"groups of fewer than {10 * self.rows_error:,} rows: noise can make them vanish, or several times as large."
+        alone = f"relations with {_columns(self.unpaired)}: no pair is declared."
+        others = "relations of other pairs, and of three or more columns together."
+        return [groups, others, *([alone] if self.unpaired else []), "any statement about a single person."]
 
+    @property
+    def kinds(self) -> list[str]:
+        """Names of the kinds that are in a pair."""
+        return sorted({name for pair in self.schema.pairs or [] for name in pair if name.endswith(KIND)})
 
-class Sentences:
-    """Shared sentences, each an attribute with a one-line text."""
+    @property
+    def above_zero(self) -> list[str]:
+        """Columns whose relations describe only rows with a value above 0."""
+        return [name for name, column in self.schema.released.items() if column.own_zero and name not in self.unpaired]
 
-    def __init__(self, facts: ReleaseFacts) -> None:
-        self._macros = templates().get_template("sentences.j2").make_module(_variables(facts))
+    @property
+    def total(self) -> str:
+        """Epsilon of all releases from the source, with this one."""
+        epsilons = [earlier.epsilon for earlier in self.crossing.earlier.releases]
+        return f"{math.fsum([*epsilons, self.config.ceiling]):.12g}"
 
-    def __getattr__(self, name: str) -> str:
-        lines = map(str.strip, str(getattr(self._macros, name)()).splitlines())
-        return " ".join(line for line in lines if line)
+    @property
+    def promise(self) -> str:
+        """Sentence with epsilon and the columns that it covers."""
+        epsilon, names = f"{self.config.ceiling:g}", _columns(list(self.schema.released))
+        return f"Epsilon is at most {epsilon} for {names}, for all files of this folder together."
+
+    @property
+    def certainty(self) -> str:
+        """Largest probability of guessing right after the release, for someone who would have bet evenly, rounded up."""
+        probability = 1 / (1 + math.exp(-min(self.config.ceiling, 700.0)))
+        decimals = 1 if probability < 0.999 else 3
+        return f"{math.ceil(probability * 100 * 10**decimals) / 10**decimals:g} %"
+
+    @property
+    def factor(self) -> str:
+        """Largest factor by which one row changes the probability of a release, rounded up to three digits."""
+        factor = math.exp(min(self.config.ceiling, 700.0))
+        digits = 10.0 ** (math.floor(math.log10(factor)) - 2)
+        return f"{math.ceil(factor / digits) * digits:.3g}"
 
 
 @functools.cache
@@ -119,19 +132,8 @@ def templates() -> Environment:
         loader=PackageLoader("formalsynth_release"), undefined=StrictUndefined, autoescape=False, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {
-        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "total": "{:.12g}".format,
-        "six": "{:.6g}".format, "two": lambda number: f"{float(f'{number:.2g}'):,g}", "repr": repr,
-        "slug": _slug, "certainty": _certainty,
-    }  # fmt: skip
+    environment.filters |= {"cell": _cell, "columns": _columns, "g": "{:g}".format, "two": "{:.2g}".format}
     return environment
-
-
-def _variables(facts: ReleaseFacts) -> dict[str, object]:
-    return {
-        "facts": facts, "crossing": facts.crossing, "declarations": facts.declarations, "config": facts.config,
-        "schema": facts.schema, "pairs": facts.pairs, "version": facts.crossing.software["formalsynth"],
-    }  # fmt: skip
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -139,87 +141,62 @@ def _columns(names: Sequence[str]) -> str:
     return f"the column {names[0]}" if len(names) == 1 else f"the columns {', '.join(names)}"
 
 
-def _certainty(probability: float) -> str:
-    """Write a probability in percent, rounded up because it is an upper limit."""
-    decimals = 1 if probability < 0.999 else 3
-    return f"{math.ceil(probability * 100 * 10**decimals) / 10**decimals:g} %"
-
-
 def _cell(text: str) -> str:
     """Write a text as a cell of a table in Markdown."""
     return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
-def _slug(name: str) -> str:
-    """Write a name in the form used in URLs."""
-    return name.lower().replace("_", "-").replace(".", "-")
-
-
 def texts_of(facts: ReleaseFacts) -> dict[str, str]:
     """Write all texts of a release, keyed by file name."""
-    shared = Sentences(facts)
-
-    def rendered(name: str) -> str:
-        return templates().get_template(f"{name}.j2").render(_variables(facts), sentences=shared)
-
-    card = parsed(rendered("deployment.yaml"))
-    return {
-        "metadata.json": _json(_dictionary(facts, shared)), "datapackage.json": _json(_datapackage(facts, shared)),
-        "README.md": _without_html(rendered("README.md")), "combine.py": rendered("combine.py"),
-        "deployment.yaml": yaml_text(card, width=110),
-        "LEGAL.md": _without_html(rendered("LEGAL.md")), NIST: _without_html(rendered(NIST)),
-    }  # fmt: skip
+    given = {"facts": facts, "crossing": facts.crossing, "config": facts.config, "schema": facts.schema}
+    texts = {name: templates().get_template(f"{name}.j2").render(given) for name in (*PAGES, *PROGRAMS)}
+    pages = {name: _without_html(texts[name]) for name in PAGES}
+    return {"datapackage.json": _data_package(facts), ANALYSES: _analyses(facts)} | texts | pages
 
 
-def _dictionary(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]:
-    """Describe the columns in CSVW."""
-    columns = [
-        {"name": name, "titles": name, "datatype": _datatype(column), "required": not column.may_be_missing}
-        | ({"dc:description": column.description} if column.description else {})
-        for name, column in facts.schema.released.items()
-    ]
-    description = f"{sentences.relations} {sentences.promise} {sentences.guarantee}"
-    return {
-        "@context": [CONTEXT, {"@language": "en"}], "dc:title": facts.config.title, "dc:description": description,
-        "tables": [{"url": name, "tableSchema": {"columns": columns}} for name in facts.files],
-    }  # fmt: skip
+def _without_html(text: str) -> str:
+    """Escape HTML in Markdown, but not in its blocks of code."""
+    return "".join(part if place % 2 else part.replace("<", "&lt;") for place, part in enumerate(CODE.split(text)))
 
 
-def _datatype(column: Column) -> dict[str, object]:
-    if column.categories:
-        escaped = ("".join(c if c.isalnum() or c == " " else f"\\{c}" for c in category) for category in column.categories)
-        return {"base": "string", "format": "|".join(escaped)}
-    return {"base": CSVW[column.type], "minimum": column.lower, "maximum": column.upper}
+def _analyses(facts: ReleaseFacts) -> str:
+    """Write the declared analyses as CSV: estimates, intervals, and the numbers with which others are combined."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    columns = "estimate", "standard_error", "low", "high", "bias", "least", "most", "quantile"
+    table.writerow(["analysis", "sets", *columns, "no_interval"])
+    for name, result in facts.results.items():
+        interval = result.interval
+        numbers = [result.estimate, *[""] * 7]
+        if interval:
+            limits, quantile = result.limits, round(result.quantile, 6)
+            numbers = [interval.estimate, interval.error, interval.low, interval.high, result.bias, *limits, quantile]
+        written = [f"{number:.6g}" if isinstance(number, float) else number for number in numbers]
+        table.writerow([name, facts.config.sets, *written, result.reason or ""])
+    return text.getvalue()
 
 
-def _datapackage(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]:
-    """Describe the sets as a Data Package."""
-    config, fields = facts.config, []
-    for name, column in facts.schema.released.items():
-        limits = {"enum": column.categories} if column.categories else {"minimum": column.lower, "maximum": column.upper}
-        described = {"description": column.description} if column.description else {}
-        constraints = {"required": not column.may_be_missing, **limits}
-        fields.append({"name": name, "type": FRICTIONLESS[column.type], **described, "constraints": constraints})
-    resources = [
+def _data_package(facts: ReleaseFacts) -> str:
+    """Describe the sets and their columns as a Data Package."""
+    config, fields = facts.config, [_field(name, column) for name, column in facts.schema.released.items()]
+    sets = [
         {"name": name.removesuffix(".csv").replace("_", "-"), "type": "table", "path": name, "format": "csv",
          "mediatype": "text/csv", "encoding": "utf-8", "schema": {"fields": fields}}
         for name in facts.files
     ]  # fmt: skip
-    return {
-        "$schema": DATA_PACKAGE, "name": _slug(facts.name), "title": config.title,
-        "description": f"{sentences.relations} {sentences.promise} Made for {config.intended_use}.",
+    tree = {
+        "$schema": DATA_PACKAGE, "name": facts.declarations.name.lower().replace("_", "-"), "title": config.title,
+        "description": f"Synthetic data, made for {config.intended_use}. {facts.promise}",
         "created": f"{facts.crossing.date}T00:00:00Z",
         "licenses": [{"name": re.sub(r"[^-\w.]+", "-", config.licence, flags=re.ASCII), "title": config.licence}],
-        "contributors": [{"title": config.curator.name, "roles": ["publisher"]}], "resources": resources,
+        "contributors": [{"title": config.curator.name, "roles": ["publisher"]}], "resources": sets,
     }  # fmt: skip
-
-
-def _json(tree: object) -> str:
     return json.dumps(tree, indent=2, ensure_ascii=False).replace("<", r"\u003c") + "\n"
 
 
-def _without_html(text: str) -> str:
-    """Escape HTML in Markdown, but not in its block of code."""
-    prose, start, rest = text.partition("\n```python\n")
-    code, end, after = rest.partition("\n```\n")
-    return f"{prose.replace('<', '&lt;')}{start}{code}{end}{after.replace('<', '&lt;')}"
+def _field(name: str, column: Column) -> dict[str, object]:
+    """Describe a column."""
+    limits = {"enum": column.categories} if column.categories else {"minimum": column.lower, "maximum": column.upper}
+    described = {"description": column.description} if column.description else {}
+    constraints = {"required": not column.may_be_missing, **limits}
+    return {"name": name, "type": FRICTIONLESS[column.type], **described, "constraints": constraints}

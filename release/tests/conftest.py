@@ -15,9 +15,9 @@ from formalsynth_release import joint, public
 
 PREPARED = f"""
 import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})
-import matplotlib.figure, matplotlib.backends.backend_agg, pandas, scipy.interpolate, scipy.linalg, scipy.optimize, scipy.special
+import pandas, scipy.interpolate, scipy.linalg, scipy.optimize, scipy.special
 import opendp, pandera.backends.pandas.builtin_checks
-import formalsynth_release.command, formalsynth_release.public, formalsynth_release.report, formalsynth_release.unfinished
+import formalsynth_release.command, formalsynth_release.publish
 from formalsynth_release.texts import templates
 for name in templates().list_templates(): templates().get_template(name)
 """

@@ -8,15 +8,17 @@ import pandas as pd
 import pytest
 
 from formalsynth_release.analyses import estimates
+from formalsynth_release.associations import associations
 from formalsynth_release.intervals import simulated_noise
+from formalsynth_release.layout import Layout
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses, Schema
 from formalsynth_release.tables import measured
-from formalsynth_release.tables_compare import associations
 
 SCHEMA = Schema.model_validate({
-    "file": "households.csv", "rows": 4000, "protected": "household", "rows_each": 1, "neighbours": "replace",
-    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income", "pairs": households.PAIRS,
+    "file": "households.csv", "rows": 4000, "source": "households", "protected": "household", "rows_each": 1,
+    "neighbours": "replace", "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income",
+    "pairs": households.PAIRS,
     "columns": households.COLUMNS,
 }).public  # fmt: skip
 REGRESSION = Analyses.model_validate({"regressions": [{"predictors": ["age", "education"], "log": True}]})
@@ -31,8 +33,8 @@ def test_relations_and_quantiles_are_those_of_the_file(population):
     model = Model.of(SCHEMA, measured(SCHEMA, rows, 200.0, functools.partial(simulated_noise, generator, {})))
     sets = [model.rows(len(rows), generator) for _ in range(2)]
     pairs = [tuple(pair) for pair in SCHEMA.pairs]
-    kept = np.mean([associations(SCHEMA, drawn, pairs) for drawn in sets], axis=0)
-    errors = np.abs(kept - associations(SCHEMA, rows, pairs))
+    kept = np.mean([associations(Layout(SCHEMA), drawn, pairs) for drawn in sets], axis=0)
+    errors = np.abs(kept - associations(Layout(SCHEMA), rows, pairs))
     assert np.median(errors) < 0.03
     assert errors.max() < 0.2
     if population == "households":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from formalsynth.core.neighbours import EXACT_DRAWS
 from formalsynth.core.registry import Registry
-from formalsynth.core.text import counted as counted  # noqa: PLC0414 # a sentence on a number is a word, too
+from formalsynth.core.text import counted as counted  # a sentence on a number is a word, too
 from formalsynth.core.utility import OWN_UTILITY
 
 
