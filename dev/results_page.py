@@ -134,7 +134,7 @@ def results_page(
     """
     totals, claims = findings(rows, plan.errata), {row.id: row.claim for row in rows}
     present = {row.verdict for row in rows}
-    errata = [result.erratum for finding in FINDINGS for result in totals.shown(finding)]
+    errata = sorted((item.erratum for item in totals.errata if item.shown), key=lambda erratum: FINDINGS.index(erratum.kind))
     slips = [f"- [{e.id}](ERRATA.md#{e.id.lower()}) ({e.kind}): {e.title}" for e in errata]
     parts = [
         "# Results of the reference run",

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from PIL import Image
+
 from formalsynth.runtime.files import read_table, unbroken
 from formalsynth_workflow.ledger.claims import kind_name
 from formalsynth_workflow.ledger.judge import LedgerRow
@@ -165,7 +167,7 @@ def _content(display: DisplayInfo, files: Mapping[str, Path]) -> Picture | Grid:
     if not display.alt:
         return read_grid(files[f"{display.file}.csv"])
     alt = f"{display.alt} {alt_text(files[f'{display.file}.csv'])}".strip()
-    return Picture(picture(files, display.file), alt, *png_size(files[f"{display.file}.png"]))
+    return Picture(picture(files, display.file), alt, *Image.open(files[f"{display.file}.png"]).size)
 
 
 def read_ledger(path: Path | None) -> list[LedgerRow]:
@@ -204,10 +206,3 @@ def _short(value: float | str) -> str:
     if isinstance(value, str):
         return value
     return "" if math.isnan(value) else f"{value:g}"
-
-
-def png_size(path: Path) -> tuple[int, int]:
-    """Read the width and height of a PNG in pixels."""
-    with open(path, "rb") as file:
-        header = file.read(24)
-    return int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")

@@ -84,10 +84,6 @@ class Findings:
         verdicts = dict.fromkeys(verdict for _, verdict, kind in self.counts if kind == "test")
         return {verdict: self.of([verdict]) for verdict in verdicts if verdict not in (*JUDGED, *FINDINGS)}
 
-    def shown(self, finding: str) -> list[ErratumClaims]:
-        """List the errata of a kind that make claims of this run fail."""
-        return [item for item in self.errata if item.shown and item.erratum.kind == finding]
-
     def headline(self, error: float = math.nan) -> str:
         """State the verdicts on the claims of kind test; every number is a number of claims.
 

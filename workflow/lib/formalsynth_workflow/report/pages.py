@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from formalsynth.core.words import GUARANTEES, METRICS, guarantee, metric
 from formalsynth.core.words import SYMBOLS as LETTERS
@@ -27,7 +28,6 @@ from formalsynth_workflow.report.search import index_script
 from formalsynth_workflow.report.unsteady import Turning, unsteady
 
 if TYPE_CHECKING:
-    import pandas as pd
     from jinja2 import Environment
 
 STATIC = ("style.css", "search.js", "ledger.js")
@@ -96,7 +96,8 @@ def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates:
         (partial / INDEX).write_text(index_script(papers, claims, info, glossary), encoding="utf-8")
         _copy_shown(partial, chosen)
         if files.ledger:
-            _write_ledger(partial / LEDGER, unbroken(files.ledger), {claim.id for claim in claims})
+            ledger = pd.read_csv(unbroken(files.ledger), dtype=str, keep_default_na=False)
+            ledger[ledger["id"].isin([claim.id for claim in claims])].to_csv(partial / LEDGER, index=False)
 
 
 def _without(ran: Ran, papers: Sequence[str]) -> Ran:
@@ -152,12 +153,3 @@ def _copy_shown(folder: Path, chosen: Copies) -> None:
             copy.write_bytes(content)
         else:
             shutil.copyfile(content, copy)
-
-
-def _write_ledger(path: Path, ledger: Path, ids: Collection[str]) -> None:
-    """Copy the ledger rows of these claims."""
-    with open(ledger, encoding="utf-8", newline="") as source, open(path, "w", encoding="utf-8", newline="") as copy:
-        rows = csv.DictReader(source)
-        writer = csv.DictWriter(copy, rows.fieldnames or (), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(row for row in rows if row["id"] in ids)

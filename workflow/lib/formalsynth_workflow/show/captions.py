@@ -55,6 +55,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
     parts = display.parts if isinstance(display, FigureDisplay) else {}
     subjects = [f"({letter}) {part.figure.subject}" for letter, part in parts.items()]
     letters = f": {'; '.join(subjects)}" if subjects else ""
+    place = getattr(entry, "place", "") or display.scenarios[0].place
     titles = dict.fromkeys(panel.title for part in drawings for panel in part.panels if panel.title)
     frames = f"; frames: {', '.join(titles)}" if titles else ""
     columns, guarantees = set(entry.shown_columns()), [display.looks[id].guarantee for id in display.ids]
@@ -63,7 +64,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
     readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
         f"{display.NAME} {display.number}. {entry.subject}{letters}",
-        f"{display.authors}, {display.place}; {_sizes(display)}{frames} ({_data(display)}); scale {display.scale}",
+        f"{display.authors}, {place}; {_sizes(display)}{frames} ({_data(display)}); scale {display.scale}",
         failed,
         f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else "",
         _guarantees(display),

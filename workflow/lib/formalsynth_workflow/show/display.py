@@ -82,11 +82,6 @@ class Display(JobInput):
     """Descriptions of the readings of the paper whose synthesizers it shows."""
 
     @property
-    def place(self) -> str:
-        """Place in the paper."""
-        return self.scenarios[0].place
-
-    @property
     def stand_in(self) -> bool:
         """True if any of its scenarios has stand-in data."""
         return any(scenario.stand_in for scenario in self.scenarios)

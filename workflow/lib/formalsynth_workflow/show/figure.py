@@ -273,11 +273,6 @@ class FigureDisplay(Display):
         return self.figure
 
     @property
-    def place(self) -> str:
-        """Place in the paper."""
-        return self.figure.place or super().place
-
-    @property
     def drawings(self) -> list[FigureDisplay]:
         """Parts of a sheet; otherwise the figure itself."""
         return list(self.parts.values()) or [self]
