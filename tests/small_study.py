@@ -8,8 +8,9 @@ from oracles import PRIORS, Posterior
 
 from formalsynth.core.registry import load
 from formalsynth.core.rows import audit_table
-from formalsynth.core.synthesizer import SamplerSettings
+from formalsynth.core.synthesizer import SamplerSettings, ScenarioKey, Synthesizer
 from formalsynth.stan.fit import Fit
+from formalsynth_workflow.jobs.inputs import FitJob
 from formalsynth_workflow.plan.load import read_plan
 from formalsynth_workflow.steps.data import DataBatch
 from formalsynth_workflow.steps.fit import fit_batch
@@ -123,6 +124,32 @@ def run_batch(scenario, replicates, executables=None, sample=0):
     return batch
 
 
+def fit_one(mechanism, records, parents, **search):
+    """Fit a mechanism without parameters to one data set, whose family is normal, given results of parents by id."""
+    load(["formalsynth.families.linear"])
+    key = ScenarioKey(paper="made_up", paper_id=1, scenario="three_n3", number=1, n=len(records), root=1)
+    synthesizer = Synthesizer(
+        id=mechanism, mechanism=mechanism, parameters={}, parents=tuple(parents), fit=mechanism, words=(5,), **search
+    )
+    job = FitJob(
+        key=key, modules=(), family="normal", priors={"sd": 100, "shape": 0.01, "scale": 0.01}, synthesizer=synthesizer,
+        sampler=SamplerSettings(),
+    )  # fmt: skip
+    (fit,) = fit_batch(as_passed(job), DataBatch.of([0], [records]), {id: [parent] for id, parent in parents.items()})
+    return fit
+
+
+def failing_sample(seed):
+    """In place of CmdStan: as :func:`exact_sample`, but the fit with this seed fails."""
+
+    def sample(executable, data, inits, parameters, given, settings):
+        if given == seed:
+            return Fit("failed", "gate: R-hat 1.900 above 1.05", {}, seed, 1.9, 3.0, 4.0, 7, 8, 3, 0.5)
+        return exact_sample(executable, data, inits, parameters, given, settings)
+
+    return sample
+
+
 def collected(scenario, batch, audit=None):
     """Every collected table of a scenario of one batch, by name."""
     job = as_passed(scenario.collect_job())
@@ -132,4 +159,7 @@ def collected(scenario, batch, audit=None):
     return sample_tables(job, batch.data, parts) | {"replicates": rows, "audit": audit}
 
 
-__all__ = ["PRIORS", "ROOT", "SETTINGS", "as_passed", "collected", "exact_sample", "run_batch", "small_paper"]
+__all__ = [
+    "PRIORS", "ROOT", "SETTINGS", "as_passed", "collected", "exact_sample", "failing_sample", "fit_one", "run_batch",
+    "small_paper",
+]  # fmt: skip

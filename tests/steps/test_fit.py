@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from small_study import exact_sample, run_batch, small_paper
+from small_study import exact_sample, failing_sample, run_batch, small_paper
 
 from formalsynth import posteriors
 from formalsynth.core.weights import lipschitz_weights
@@ -75,12 +75,7 @@ def test_weights_that_leave_nothing_to_fit_are_a_failure_with_a_reason(scenario)
 def test_a_failed_replicate_is_a_reason_for_its_children_and_nobody_else(scenario, monkeypatch):
     seeds = run_seeds(scenario, monkeypatch)
 
-    def failing(executable, data, inits, parameters, seed, settings):
-        if seed == seeds[1]:
-            return Fit("failed", "gate: R-hat 1.900 above 1.05", {}, seed, 1.9, 3.0, 4.0, 7, 8, 3, 0.5)
-        return exact_sample(executable, data, inits, parameters, seed, settings)
-
-    monkeypatch.setattr(posteriors, "sample", failing)
+    monkeypatch.setattr(posteriors, "sample", failing_sample(seeds[1]))
     batch = run_batch(scenario, [0, 1, 2])
     assert statuses(batch.fits["Unweighted"]) == ["ok", "failed", "ok"]
     row = batch.rows["Unweighted"].iloc[1]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_study import exact_sample, run_batch, small_paper
+from small_study import exact_sample, failing_sample, run_batch, small_paper
 
 from formalsynth import posteriors
 from formalsynth.core.arrays import Records
@@ -15,7 +15,7 @@ from formalsynth.core.centring import Reference
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own, load
 from formalsynth.mechanisms.histogram import BinPredictor
-from formalsynth.stan.fit import DIAGNOSTICS, Fit
+from formalsynth.stan.fit import DIAGNOSTICS
 from formalsynth_workflow.steps.data import DataBatch
 from formalsynth_workflow.steps.fits import Fitted, read_fits, write_fits
 
@@ -28,13 +28,7 @@ def batch(tmp_path, monkeypatch):
     monkeypatch.setattr(posteriors, "sample", exact_sample)
     scenario = small_paper(tmp_path).scenarios["skewed_n60"]
     seed = run_batch(scenario, [1]).fits["Unweighted"][0].diagnostics["seed"]
-
-    def failing(executable, data, inits, parameters, given, settings):
-        if given == seed:
-            return Fit("failed", "gate: R-hat 1.900 above 1.05", {}, seed, 1.9, 3.0, 4.0, 7, 8, 3, 0.5)
-        return exact_sample(executable, data, inits, parameters, given, settings)
-
-    monkeypatch.setattr(posteriors, "sample", failing)
+    monkeypatch.setattr(posteriors, "sample", failing_sample(seed))
     return run_batch(scenario, [0, 1, 2])
 
 

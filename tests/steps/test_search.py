@@ -2,25 +2,19 @@
 
 import numpy as np
 import pytest
+from small_study import fit_one
 
 from formalsynth import posteriors
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.mechanism import MECHANISMS, Form, mechanism
-from formalsynth.core.registry import load
-from formalsynth.core.synthesizer import SamplerSettings, ScenarioKey, Search, Synthesizer
+from formalsynth.core.synthesizer import Search
 from formalsynth.stan.fit import Fit
-from formalsynth_workflow.jobs.inputs import FitJob
-from formalsynth_workflow.steps import fit as step
-from formalsynth_workflow.steps.data import DataBatch
 from formalsynth_workflow.steps.fits import Fitted
-
-load(["formalsynth.families.linear"])
 
 RECORDS = intercept_only(np.array([-3.0, 0.5, 2.0]))
 DRAWS = {"beta": np.zeros((1, 1)), "sigma": np.ones(1)}
 RISK = np.log(np.sqrt(2 * np.pi)) + RECORDS.x**2 / 2
-KEY = ScenarioKey(paper="made_up", paper_id=1, scenario="three_n3", number=1, n=3, root=1)
 # one that has half the log-likelihood
 PARENT = Fitted("ok", draws=DRAWS, by_record=0.5 * RISK, sensitive=np.full(3, 0.5), weights=np.full(3, 0.5))
 
@@ -52,16 +46,7 @@ def epsilon(c):
 
 def searched(**search):
     """The result of one replicate after a search."""
-    flat = Synthesizer(
-        id="flat", mechanism="flat", parameters={}, parents=("half",), fit="flat", words=(5,),
-        search=Search(**{"parameter": "c", "target": 3.0} | search),
-    )  # fmt: skip
-    job = FitJob(
-        key=KEY, modules=(), family="normal", priors={"sd": 100, "shape": 0.01, "scale": 0.01}, synthesizer=flat,
-        sampler=SamplerSettings(),
-    )  # fmt: skip
-    (fit,) = step.fit_batch(FitJob.of(job.plain()), DataBatch.of([0], [RECORDS]), {"half": [PARENT]})
-    return fit
+    return fit_one("flat", RECORDS, {"half": PARENT}, search=Search(**{"parameter": "c", "target": 3.0} | search))
 
 
 def test_bisection_reaches_the_target(sampled):

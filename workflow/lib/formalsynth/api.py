@@ -42,7 +42,7 @@ from formalsynth.core.registry import PACKAGE, Registry
 from formalsynth.core.streams import Address
 from formalsynth.core.synthesizer import AuditSearch, SamplerSettings, Synthesizer
 from formalsynth.core.utility import utility_columns
-from formalsynth.engine.chain import Request
+from formalsynth.engine.chain import Step
 from formalsynth.posteriors import StanPosteriors
 from formalsynth.stan.compile import build
 from formalsynth.stan.install import ensure
@@ -407,13 +407,14 @@ def _sampled(
     sampler: Mapping[str, float] | None,
 ) -> Posterior:
     """Sample the posterior of a form, and bound its records."""
-    request = Request(_synthesizer("unweighted", {}, ()), context, form)
     chosen = {**context.family.priors, **(priors or {})}
-    made = StanPosteriors(_executable(context.family.program), chosen, SamplerSettings(**(sampler or {}))).posterior(request)
-    (bounds,) = bounds_of(context.family, context.records, made.draws, [form.sensitive])
+    stan = StanPosteriors(_executable(context.family.program), chosen, SamplerSettings(**(sampler or {})))
+    result = Step(_synthesizer("unweighted", {}, ()), context, stan).weighted(form, bounds=True)
+    fit, bounds = result.posterior, result.bounds
+    assert bounds is not None
     return Posterior(
-        family, context.records, made.draws, form.weights, bounds.by_record, bounds.epsilon if claim is None else claim,
-        guarantee, made.rhat_max, min(made.ess_bulk_min, made.ess_tail_min),
+        family, context.records, fit.draws, form.weights, bounds.by_record, bounds.epsilon if claim is None else claim,
+        guarantee, fit.rhat_max, min(fit.ess_bulk_min, fit.ess_tail_min),
     )  # fmt: skip
 
 

@@ -28,14 +28,6 @@ FAILURES = (ValueError, np.linalg.LinAlgError)
 """Errors that count as the failure of one synthesizer on one data set; all others end the job."""
 
 
-class ParentFailed(ValueError):
-    """Error for a synthesizer that has no input, because a parent has no result."""
-
-    def __init__(self, parent: str) -> None:
-        """Make the error, whose message names the parent."""
-        super().__init__(f"its parent {parent} failed")
-
-
 class NoPosterior(ValueError):
     """Error for a pseudo posterior that cannot be used."""
 
@@ -131,11 +123,11 @@ def context_of(synthesizer: Synthesizer, data: Context, parents: Mapping[str, Pa
         cache: costly results of an earlier run of the mechanism on the same data; the mechanism adds its own.
 
     Raises:
-        ParentFailed: a parent has no result.
+        ValueError: a parent has no result.
     """
     for parent in synthesizer.parents:
         if parent not in parents:
-            raise ParentFailed(parent)
+            raise ValueError(f"its parent {parent} failed")
     return replace(data, parents=[parents[parent] for parent in synthesizer.parents], cache=cache)
 
 
@@ -193,7 +185,7 @@ class Step(Generic[P]):
         if isinstance(form, PrivateFit):
             request = PublicRequest(self.synthesizer, self.context.address, form.public, form.model)
             return PublicPosterior(form, self.posteriors.given_public(request))
-        return form if isinstance(form, DirectRelease) else self._weighted(form, bounds)
+        return form if isinstance(form, DirectRelease) else self.weighted(form, bounds)
 
     def _searched(self, search: Search) -> WeightedPosterior[P]:
         """Search for the parameter; every step uses the same random numbers."""
@@ -204,13 +196,19 @@ class Step(Generic[P]):
             cache.searched, cache.search_steps = walk.value, step
             form = form_of(self.synthesizer, self.context)
             assert isinstance(form, Form)
-            result = self._weighted(form, bounds=True)
+            result = self.weighted(form, bounds=True)
             assert result.bounds is not None
             if walk.ends(epsilon := result.bounds.epsilon):
                 return result
         raise NoPosterior(f"{walk.missed(epsilon)} after {step} refits", result.posterior)
 
-    def _weighted(self, form: Form, bounds: bool) -> WeightedPosterior[P]:
+    def weighted(self, form: Form, bounds: bool) -> WeightedPosterior[P]:
+        """Return the pseudo posterior of a form, with draws and record bounds if requested.
+
+        Raises:
+            NoPosterior: the pseudo posterior failed.
+            ValueError: the family rejects the data, or the likelihood differs from that of the shared fit.
+        """
         request, owner = Request(self.synthesizer, self.context, form), self.owner
         if owner is None:
             result = WeightedPosterior(form, self.posteriors.posterior(request), self.context.cache)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from formalsynth.core.bounds import record_bounds
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache
 from formalsynth.core.streams import Address
@@ -59,7 +58,7 @@ def _fit_replicate(
     try:
         ready = {id: parent.parent() for id, parent in parents.items() if parent.ok}
         context = context_of(synthesizer, data, ready, FitCache())
-        result = Step(synthesizer, context, posteriors, owner).run()
+        result = Step(synthesizer, context, posteriors, owner).run(bounds=True)
     except NoPosterior as error:
         assert isinstance(error.attempt, Fit)
         return of_fit(replace(error.attempt, status="failed", reason=str(error), draws={}))
@@ -72,10 +71,5 @@ def _fit_replicate(
     fitted = of_fit(result.posterior)
     if isinstance(result, PublicPosterior):
         return fitted.with_release(result.fit, data.family)
-    (bounds,) = record_bounds(data.family, data.records, result.posterior.draws, [result.form.sensitive])
-    claim = MECHANISMS[synthesizer.mechanism].claim(synthesizer.parameters)
-    fitted = fitted.with_form(result.form, bounds, claim)
-    cache = context.cache
-    if cache.searched is not None and cache.search_steps is not None:
-        fitted = replace(fitted, searched=float(cache.searched), search_steps=float(cache.search_steps))
-    return replace(fitted, outside_share=shared.outside_share if shared else cache.outside_share)
+    fitted = fitted.with_weighted(result, MECHANISMS[synthesizer.mechanism].claim(synthesizer.parameters))
+    return replace(fitted, outside_share=shared.outside_share) if shared else fitted

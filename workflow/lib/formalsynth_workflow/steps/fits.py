@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import functools
 import io
+import json
 import operator
 import pickle
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from formalsynth.core.arrays import Array, Draws
-from formalsynth.core.bounds import Bounds, Sensitive
+from formalsynth.core.bounds import Sensitive
 from formalsynth.core.centring import Reference
 from formalsynth.core.family import Predictor
 from formalsynth.core.mechanism import DirectRelease, FitCache, Form, Parent
@@ -27,12 +27,11 @@ from formalsynth.engine.chain import WeightedPosterior
 from formalsynth.runtime.files import read_arrays, write_arrays
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
 
-DRAW, CENTRE, DIAGNOSTIC = "draw:", "centre:", "diagnostic:"
-"""Prefixes of names in a file, followed by a parameter or a diagnostic."""
-TEXTS = ("status", "reason", "predictor")
-"""Arrays of text in a file."""
+DRAWS, CENTRE = "draws", "centre"
+"""Results with an array for each parameter, whose name follows a colon in a file."""
 ARRAYS = ("weights", "sensitive", "by_record", "outside_share")
-NUMBERS = ("threshold", "delta", "delta_mcse", "epsilon", "affected", "searched", "search_steps", "fit_p")
+REST = "rest"
+"""Name in a file of all other results of each replicate, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,16 @@ class Fitted:
         """True if it has draws."""
         return self.status == "ok"
 
-    def with_form(self, form: Form, bounds: Bounds, claim: float | None) -> Fitted:
+    def with_weighted(self, result: WeightedPosterior[Fit], claim: float | None) -> Fitted:
         """Add a weighted posterior with its bounds. Epsilon is the claim if there is one, which the bounds may not reach."""
-        reference = form.sensitive.reference
+        form, bounds, cache, reference = result.form, result.bounds, result.cache, result.form.sensitive.reference
+        assert bounds is not None
         return replace(
             self, weights=form.weights, sensitive=form.sensitive.weights, by_record=bounds.by_record,
             centre=reference.draws if reference else {}, threshold=form.sensitive.threshold, delta=bounds.delta,
             delta_mcse=bounds.delta_mcse, epsilon=bounds.epsilon if claim is None else claim,
-            affected=form.affected if bounds.beyond is None else bounds.beyond,
+            affected=form.affected if bounds.beyond is None else bounds.beyond, outside_share=cache.outside_share,
+            searched=cache.searched, search_steps=cache.search_steps,
         )  # fmt: skip
 
     def with_release(self, release: DirectRelease | PrivateFit, family: Predictor) -> Fitted:
@@ -152,51 +153,37 @@ def of_fit(fit: Fit) -> Fitted:
 
 
 def write_fits(path: str | Path, fits: Sequence[Fitted]) -> None:
-    """Write the results of R replicates as arrays with the replicates along the first axis; NaN replaces missing values."""
+    """Write the results of R replicates: arrays with the replicates along the first axis, and the rest as JSON."""
     replicates = [_arrays(fit) for fit in fits]
-    names = dict.fromkeys(name for replicate in replicates for name in replicate)
-    write_arrays(path, {name: _stacked([replicate.get(name) for replicate in replicates]) for name in names})
+    shapes = {name: values.shape for arrays in replicates for name, values in arrays.items()}
+    stacked = {
+        name: np.stack([arrays.get(name, np.full(shape, np.nan)) for arrays in replicates]) for name, shape in shapes.items()
+    }
+    rest = [_rest(fit) | {"arrays": list(arrays)} for fit, arrays in zip(fits, replicates, strict=True)]
+    write_arrays(path, {**stacked, REST: np.array([json.dumps(values, default=float) for values in rest])})
 
 
 def read_fits(path: str | Path) -> list[Fitted]:
     """Read the results of each replicate from a file written by :func:`write_fits`."""
     file = read_arrays(path)
-    return [_fitted(file, k) for k in range(len(file["status"]))]
+    return [_fitted(file, k, **json.loads(rest)) for k, rest in enumerate(file.pop(REST))]
 
 
-def _arrays(fit: Fitted) -> dict[str, object]:
-    """Return the values of a result by their names in a file, without missing ones."""
-    values = {name: getattr(fit, name) for name in (*TEXTS, *ARRAYS, *NUMBERS)}
-    values |= {f"{DIAGNOSTIC}{name}": value for name, value in fit.diagnostics.items()}
-    values |= {f"{DRAW}{name}": value for name, value in fit.draws.items()}
-    values |= {f"{CENTRE}{name}": value for name, value in fit.centre.items()}
-    return {name: value for name, value in values.items() if value is not None}
+def _arrays(fit: Fitted) -> dict[str, Array]:
+    """Return the arrays of a result by their names in a file."""
+    values = {name: getattr(fit, name) for name in ARRAYS}
+    values |= {f"{head}:{name}": value for head in (DRAWS, CENTRE) for name, value in getattr(fit, head).items()}
+    return {name: np.asarray(value, dtype=float) for name, value in values.items() if value is not None}
 
 
-def _stacked(values: Sequence[object]) -> np.ndarray:
-    """Stack the values of the replicates; missing ones are NaN."""
-    known = next(value for value in values if value is not None)
-    if isinstance(known, str) or all(isinstance(value, int) for value in values):
-        return np.array(values)
-    missing = np.full(np.shape(np.asarray(known)), np.nan)
-    return np.stack([missing if value is None else np.asarray(value, dtype=float) for value in values])
+def _rest(fit: Fitted) -> dict[str, Any]:
+    """Return the results that are not arrays."""
+    return {field.name: getattr(fit, field.name) for field in fields(fit) if field.name not in (*ARRAYS, DRAWS, CENTRE)}
 
 
-def _fitted(file: Mapping[str, np.ndarray], k: int) -> Fitted:
-    """Return the result of the k-th replicate."""
-    taken = functools.partial(_taken, file, k)
-    values = {name: file[name][k] if file[name].ndim > 1 else file[name][k].item() for name in file if _given(file[name][k])}
-    diagnostics = {name: file[f"{DIAGNOSTIC}{name}"][k].item() for name in DIAGNOSTICS if f"{DIAGNOSTIC}{name}" in file}
-    plain = {name: values[name] for name in (*TEXTS, *ARRAYS, *NUMBERS) if name in values}
-    return Fitted(diagnostics=diagnostics, draws=taken(DRAW), centre=taken(CENTRE), **plain)
-
-
-def _taken(file: Mapping[str, np.ndarray], k: int, head: str) -> Draws:
-    """Return the k-th value of the arrays whose names start with ``head``, by the rest of their names."""
-    named = {name: values[k] for name, values in file.items() if name.startswith(head)}
-    return {name.removeprefix(head): values for name, values in named.items() if _given(values)}
-
-
-def _given(values: np.ndarray) -> bool:
-    """Return True unless all values are NaN, as for a missing one; an array without values is not missing."""
-    return values.dtype.kind != "f" or values.size == 0 or not np.isnan(values).all()
+def _fitted(file: Mapping[str, np.ndarray], k: int, arrays: Sequence[str], **rest: Any) -> Fitted:
+    """Return the result of the k-th replicate, which has these arrays."""
+    by_parameter: dict[str, Any] = {DRAWS: {}, CENTRE: {}}
+    for head, parameter in (name.split(":") for name in arrays if name not in ARRAYS):
+        by_parameter[head][parameter] = file[f"{head}:{parameter}"][k]
+    return Fitted(**rest, **by_parameter, **{name: file[name][k] for name in ARRAYS if name in arrays})
