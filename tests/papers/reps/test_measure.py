@@ -47,11 +47,11 @@ def test_bounds_by_record_are_ordered(prepared, replicate, suffix):
     reps, uniform = (release(replicate, name + suffix, 4.0) for name in ("reps", "uniform"))
     open_ = release(replicate, "non_private", 4.0)
     ours, theirs = (instance_bounds(prepared, result) for result in (reps, uniform))
-    assert (ours.eps_synthesis <= ours.eps_weight).all()
-    assert (ours.eps_composed <= ours.eps_total + 1e-9).all()
-    assert ours.eps_total.max() <= 4.0 * (1 + 1e-9) and theirs.eps_total.max() <= 4.0 * (1 + 1e-9)
-    assert (ours.eps_synthesis[reps.weights < 1] < ours.eps_weight.max()).all()
-    assert np.isinf(instance_bounds(prepared, open_).eps_total).all()
+    assert (ours["eps_synthesis"] <= ours["eps_weight"]).all()
+    assert (ours["eps_composed"] <= ours["eps_total"] + 1e-9).all()
+    assert ours["eps_total"].max() <= 4.0 * (1 + 1e-9) and theirs["eps_total"].max() <= 4.0 * (1 + 1e-9)
+    assert (ours["eps_synthesis"][reps.weights < 1] < ours["eps_weight"].max()).all()
+    assert np.isinf(instance_bounds(prepared, open_)["eps_total"]).all()
 
 
 def test_the_exact_cost_is_that_of_all_blocks_and_histograms_together(replicate, prepared):
@@ -81,7 +81,7 @@ def test_measured_rows_and_deciles_are_those_of_the_release(prepared, targets, s
     top = targets.train_decile == 10
     row = result.deciles[(result.deciles.decile == 10) & (result.deciles.attack == "domias")].iloc[0]
     assert row.weight_mean == pytest.approx(released.weights[top].mean())
-    for name, values in vars(bounds).items():
+    for name, values in bounds.items():
         assert values.shape == (prepared.n,)
         assert row[f"{name}_mean"] == pytest.approx(values[top].mean())
         assert result.row[f"{name}_max"] == values.max()

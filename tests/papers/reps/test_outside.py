@@ -75,7 +75,7 @@ def test_a_leaving_record_moves_sums_by_its_own_contribution_where_weights_are_f
 def test_tau_from_the_records_breaks_the_bound_of_the_most_protected_record(prepared, settings, streams, replicate):
     result = release(replicate, "reps", 4.0)
     bounds = protected_bounds(prepared, "reps", result, settings)
-    assert bounds.protected_epsilon_found > bounds.protected_epsilon
+    assert bounds["protected_epsilon_found"] > bounds["protected_epsilon"]
     least = int(np.argmin(result.weights))
     kept = np.arange(prepared.n) != least
     scores = result.scoring.scores[kept]
@@ -89,7 +89,7 @@ def test_tau_from_the_records_breaks_the_bound_of_the_most_protected_record(prep
     assert np.linalg.norm(moved / prepared.records.bounds) > own
     clean = ExperimentSettings(threshold_from="marginals")
     bounds = protected_bounds(prepared, "reps", release(Replicate(prepared, clean, streams), "reps", 4.0), clean)
-    assert bounds.protected_epsilon_found == pytest.approx(bounds.protected_epsilon, rel=1e-6, abs=1e-9)
+    assert bounds["protected_epsilon_found"] == pytest.approx(bounds["protected_epsilon"], rel=1e-6, abs=1e-9)
 
 
 def test_proposition_1_caps_and_the_rest_of_the_row(replicate):

@@ -48,8 +48,7 @@ def _without(distances: Array, index: Integers, leave_out: Integers) -> Array:
 
 
 def _mean(distances: Array) -> Array:
-    mean: Array = distances.mean(axis=1)
-    return mean
+    return np.asarray(distances.mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -217,8 +216,7 @@ class Comparison:
         beaten, tied = np.take(self.below, first, axis=0, out=self.beaten, mode="clip"), np.flatnonzero(first < last)
         beaten[tied] = (beaten[tied] + self.below[last[tied]]) / 2
         with np.errstate(invalid="ignore"):
-            auc: Array = np.einsum("mb,mb->b", self.of_members, beaten) / (self.total * self.below[-1])
-        return auc
+            return np.asarray(np.einsum("mb,mb->b", self.of_members, beaten) / (self.total * self.below[-1]))
 
 
 def weighted_auc(scores: Array, member: Mask, weights: Array) -> Array:

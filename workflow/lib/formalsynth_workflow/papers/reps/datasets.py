@@ -6,7 +6,7 @@ from the meaning of each column; records outside them are rejected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formalsynth.core.data_files import load_columns
-from formalsynth_workflow.papers.reps.files import ADULT_COLUMNS, NEEDED
+from formalsynth_workflow.papers.reps.files import ADULT_COLUMNS, GERMAN_COLUMNS, NEEDED
 from formalsynth_workflow.papers.reps.settings import DatasetName
 from formalsynth_workflow.papers.reps.tables import Categorical, Continuous, Schema, Table, table_of
 
@@ -27,24 +27,18 @@ SIMULATED_SCHEMA = Schema(
 )
 """Columns of the simulated data; the last value of each categorical column occurs in injected outliers only."""
 
+_OUTLIERS = 0.02
+"""Share of outliers among the records; their number is rounded."""
 _INLIER_SHARES = ((0.5, 0.3, 0.2), (0.4, 0.35, 0.25), (0.6, 0.4))
 _SLOPES = np.array([0.8, -0.2, 0.4, 0.0, 0.2, -0.2])
 _CATEGORY_EFFECTS = ((0.0, 0.6, -0.6, 0.0), (0.0, 0.4, -0.4, 0.0), (0.0, 0.5, 0.0))
 
 
-def simulated(
-    generator: np.random.Generator,
-    folder: str | Path = "",
-    *,
-    n: int = 5000,
-    outlier_share: float = 0.02,
-    separation: float = 1.0,
-    shift: float = 4.0,
-) -> Table:
+def simulated(generator: np.random.Generator, folder: str | Path = "", *, n: int = 5000) -> Table:
     """Two Gaussian components and three categorical features, with injected outliers and a logistic label.
 
-    Inliers: unit-variance components at plus and minus ``separation`` in every feature. Outliers: unit variance at
-    ``shift`` and a category that no inlier has. Six continuous and three categorical features and the share of
+    Inliers: unit-variance components at plus and minus 1 in every feature. Outliers: unit variance at 4 and a category that no
+    inlier has. Six continuous and three categorical features and the share of
     outliers are the paper's (Section 7.2). The other numbers are missing from its text and were chosen; the effects on the label
     give the non-private synthesizer a TSTR AUROC near the printed 0.772.
 
@@ -52,14 +46,10 @@ def simulated(
         generator: source of randomness.
         folder: not used; all data sets have this argument.
         n: number of records.
-        outlier_share: share of outliers among the records; their number is rounded.
-        separation: distance of each component from the origin, in each feature.
-        shift: mean of every continuous feature of an outlier.
     """
-    n_outliers = round(n * outlier_share)
-    outlier = generator.permutation(n) < n_outliers
-    component = np.where(generator.random(n) < 0.5, -separation, separation)
-    numbers = generator.standard_normal((n, 6)) + np.where(outlier, shift, component)[:, None]
+    outlier = generator.permutation(n) < round(n * _OUTLIERS)
+    component = np.where(generator.random(n) < 0.5, -1.0, 1.0)
+    numbers = generator.standard_normal((n, 6)) + np.where(outlier, 4.0, component)[:, None]
     categories = np.column_stack([
         np.where(outlier, len(shares), generator.choice(len(shares), size=n, p=shares)) for shares in _INLIER_SHARES
     ])  # fmt: skip
@@ -116,47 +106,8 @@ def breast_cancer(generator: np.random.Generator, folder: str | Path = "", *, bi
 
 # -------------------------------------------------------------------------------------------------------------------- Adult
 
-ADULT_SCHEMA = Schema(
-    (
-        Continuous("age", 17, 90),
-        Continuous("fnlwgt", 0, 2_000_000),
-        Continuous("education_num", 1, 16),
-        Continuous("capital_gain", 0, 99_999),
-        Continuous("capital_loss", 0, 5_000),
-        Continuous("hours_per_week", 1, 99),
-    ),
-    (
-        Categorical("workclass", (
-            "Federal-gov", "Local-gov", "Never-worked", "Private", "Self-emp-inc", "Self-emp-not-inc", "State-gov",
-            "Without-pay",
-        )),
-        Categorical("education", (
-            "Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college",
-            "Assoc-voc", "Assoc-acdm", "Bachelors", "Masters", "Prof-school", "Doctorate",
-        )),
-        Categorical("marital_status", (
-            "Divorced", "Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent", "Never-married", "Separated",
-            "Widowed",
-        )),
-        Categorical("occupation", (
-            "Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial", "Farming-fishing", "Handlers-cleaners",
-            "Machine-op-inspct", "Other-service", "Priv-house-serv", "Prof-specialty", "Protective-serv", "Sales",
-            "Tech-support", "Transport-moving",
-        )),
-        Categorical("relationship", ("Husband", "Not-in-family", "Other-relative", "Own-child", "Unmarried", "Wife")),
-        Categorical("race", ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White")),
-        Categorical("sex", ("Female", "Male")),
-        Categorical("native_country", (
-            "Cambodia", "Canada", "China", "Columbia", "Cuba", "Dominican-Republic", "Ecuador", "El-Salvador", "England",
-            "France", "Germany", "Greece", "Guatemala", "Haiti", "Holand-Netherlands", "Honduras", "Hong", "Hungary",
-            "India", "Iran", "Ireland", "Italy", "Jamaica", "Japan", "Laos", "Mexico", "Nicaragua",
-            "Outlying-US(Guam-USVI-etc)", "Peru", "Philippines", "Poland", "Portugal", "Puerto-Rico", "Scotland", "South",
-            "Taiwan", "Thailand", "Trinadad&Tobago", "United-States", "Vietnam", "Yugoslavia",
-        )),
-    ),
-    Categorical("income", ("<=50K", ">50K")),
-)  # fmt: skip
-"""Six continuous and eight categorical features. No complete record has the value Never-worked."""
+ADULT_SCHEMA = Schema.of(ADULT_COLUMNS)
+"""Six continuous and eight categorical features."""
 
 
 def adult(generator: np.random.Generator, folder: str | Path) -> Table:
@@ -179,38 +130,8 @@ def adult(generator: np.random.Generator, folder: str | Path) -> Table:
 # ------------------------------------------------------------------------------------------------------------ German Credit
 
 
-def _german_codes(attribute: int, codes: Sequence[int]) -> tuple[str, ...]:
-    return tuple(f"A{attribute}{code}" for code in codes)
-
-
-GERMAN_SCHEMA = Schema(
-    (
-        Continuous("duration", 1, 120),
-        Continuous("amount", 0, 20_000),
-        Continuous("installment_rate", 1, 4),
-        Continuous("residence", 1, 4),
-        Continuous("age", 18, 100),
-        Continuous("existing_credits", 1, 4),
-        Continuous("liable", 1, 2),
-    ),
-    (
-        Categorical("status", _german_codes(1, range(1, 5))),
-        Categorical("history", _german_codes(3, range(5))),
-        Categorical("purpose", _german_codes(4, range(11))),
-        Categorical("savings", _german_codes(6, range(1, 6))),
-        Categorical("employment", _german_codes(7, range(1, 6))),
-        Categorical("personal", _german_codes(9, range(1, 6))),
-        Categorical("debtors", _german_codes(10, range(1, 4))),
-        Categorical("property", _german_codes(12, range(1, 5))),
-        Categorical("other_plans", _german_codes(14, range(1, 4))),
-        Categorical("housing", _german_codes(15, range(1, 4))),
-        Categorical("job", _german_codes(17, range(1, 5))),
-        Categorical("telephone", _german_codes(19, range(1, 3))),
-        Categorical("foreign", _german_codes(20, range(1, 3))),
-    ),
-    Categorical("credit", ("2", "1")),
-)
-"""Seven continuous and thirteen categorical features; the positive label 1 is good credit. Integers without a record stay."""
+GERMAN_SCHEMA = Schema.of(GERMAN_COLUMNS)
+"""Seven continuous and thirteen categorical features."""
 
 
 def german(generator: np.random.Generator, folder: str | Path) -> Table:

@@ -41,8 +41,7 @@ class Classifier:
         """Scores (n,) of real records (n, d); all scores are 0 without a model."""
         if self.model is None:
             return np.zeros(len(real))
-        scores: Array = self.model.decision_function(real.astype(np.float64))
-        return scores
+        return np.asarray(self.model.decision_function(real.astype(np.float64)))
 
 
 def auroc(label: Integers, scores: Array) -> float:
@@ -62,9 +61,8 @@ def auroc_without_each(scores: Array, label: Integers) -> Array:
     positive = label == 1
     p, n = positive.sum(), (~positive).sum()
     won = np.where(positive, _beaten(scores, scores[~positive]), p - _beaten(scores, scores[positive]))
-    left = np.where(positive, (p - 1) * n, p * (n - 1))
-    auroc: Array = (won[positive].sum() - won) / left
-    return auroc
+    pairs = np.where(positive, (p - 1) * n, p * (n - 1))
+    return np.asarray((won[positive].sum() - won) / pairs)
 
 
 def _beaten(scores: Array, others: Array) -> Array:
@@ -73,25 +71,19 @@ def _beaten(scores: Array, others: Array) -> Array:
     return (np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")) / 2
 
 
-@dataclass(frozen=True)
-class ScorerQuality:
-    """Quality of released scores as measures of outlierness (Appendix B.2)."""
-
-    spearman: float
-    """Correlation of the scores with non-private outlierness."""
-    recall: float
-    """Share of the most outlying records that also have the highest scores."""
-
-
-def scorer_quality(scores: Array, outlierness: Array, share: float = 0.1) -> ScorerQuality:
+def scorer_quality(scores: Array, outlierness: Array, share: float = 0.1) -> dict[str, float]:
     """Quality of the scores as measures of outlierness.
 
     Args:
         scores: (n,) released scores.
         outlierness: (n,) mean nearest-neighbour distances of the same records.
         share: share of the records that count as the top.
+
+    Returns:
+        ``spearman``, the correlation of both, and ``recall``, the share of the most outlying records that also have the highest
+        scores (REPS paper, Appendix B.2).
     """
     top = max(1, round(share * len(scores)))
     highest, outlying = (np.argsort(values, kind="stable")[-top:] for values in (scores, outlierness))
     correlation = float(spearmanr(scores, outlierness).statistic)
-    return ScorerQuality(correlation, len(np.intersect1d(highest, outlying)) / top)
+    return {"spearman": correlation, "recall": len(np.intersect1d(highest, outlying)) / top}

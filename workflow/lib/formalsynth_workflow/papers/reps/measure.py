@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from formalsynth_workflow.papers.reps.attacks import (
     attack_table,
     summarise,
 )
-from formalsynth_workflow.papers.reps.evaluation import ScorerQuality, auroc, scorer_quality
+from formalsynth_workflow.papers.reps.evaluation import auroc, scorer_quality
 from formalsynth_workflow.papers.reps.methods import METHODS
 from formalsynth_workflow.papers.reps.outside import leaving_distances
 from formalsynth_workflow.papers.reps.per_instance import composed_epsilon, instance_epsilon, protective_weights
@@ -33,35 +34,29 @@ from formalsynth_workflow.papers.reps.tables import Mask
 
 Row = dict[str, float | str]
 """Columns of one row of ``replicates.csv``."""
+INSTANCE = ("eps_synthesis", "eps_weight", "eps_total", "eps_composed")
+PROTECTED = ("protected_epsilon", "protected_epsilon_found")
 
 
-@dataclass(frozen=True)
-class InstanceBounds:
-    """Per-instance epsilons (n_train,) of a release."""
+def instance_bounds(prepared: Prepared, released: SyntheticRelease) -> dict[str, Array]:
+    """Per-instance epsilons (n_train,) of a release whose weights are held fixed; infinite without noise.
 
-    eps_synthesis: Array = field(repr=False)
-    """Epsilon of the synthesis stage at its delta, from the record's own influence (Theorem 2)."""
-    eps_weight: Array = field(repr=False)
-    """Epsilon of the synthesis stage from the record's weight only (Corollary 2)."""
-    eps_total: Array = field(repr=False)
-    """Epsilon including the scoring stage (Corollary 1)."""
-    eps_composed: Array = field(repr=False)
-    """Epsilon of the exact composition of both stages at the total delta."""
-
-
-def instance_bounds(prepared: Prepared, released: SyntheticRelease) -> InstanceBounds:
-    """Per-instance epsilons of a release whose weights are held fixed; infinite without noise."""
+    Returns:
+        ``eps_synthesis``: epsilon of the synthesis stage at its delta, from the record's own influence (Theorem 2).
+        ``eps_weight``: epsilon of the synthesis stage from the record's weight only (Corollary 2).
+        ``eps_total``: epsilon including the scoring stage (Corollary 1).
+        ``eps_composed``: epsilon of the exact composition of both stages at the total delta.
+    """
     budget, records = released.budget, prepared.records
     if budget.synthesis_sigma == 0:
-        infinite = instance_epsilon(records.influence, 0.0, 0.5)
-        return InstanceBounds(infinite, infinite, infinite, infinite)
+        return dict.fromkeys(INSTANCE, instance_epsilon(records.influence, 0.0, 0.5))
     both = np.concatenate([released.weights[:, None] * norms for norms in (records.norms, np.ones_like(records.norms))])
     synthesis, by_weight = np.split(_accounted(both, budget), 2)
     total, total_delta = synthesis, budget.synthesis_delta
     if released.scoring is not None:
         total, total_delta = synthesis + budget.scoring_epsilon, total_delta + budget.scoring_delta
     exact = _exact_epsilon(released.weights * records.influence, prepared, budget, total_delta)
-    return InstanceBounds(synthesis, by_weight, total, exact)
+    return dict(zip(INSTANCE, (synthesis, by_weight, total, exact), strict=True))
 
 
 def _accounted(norms: Array, budget: Budget) -> Array:
@@ -79,26 +74,18 @@ def _exact_epsilon(influence: Array, prepared: Prepared, budget: Budget, delta: 
     return composed_epsilon(stages, delta)
 
 
-@dataclass(frozen=True)
-class ProtectedBounds:
-    """Per-instance epsilon of the record with the smallest weight; NaN if no record is protected."""
-
-    protected_epsilon: float = math.nan
-    """Epsilon in the paper's accounting."""
-    protected_epsilon_found: float = math.nan
-    """Epsilon if tau is recomputed without the record."""
-
-
 def protected_bounds(
     prepared: Prepared, method: str, released: SyntheticRelease, settings: ExperimentSettings
-) -> ProtectedBounds:
-    """Bounds of the most protected record.
+) -> dict[str, float]:
+    """Per-instance epsilon of the record with the smallest weight.
 
-    They are NaN for a method without scores, and for shuffled weights, which do not protect particular records.
+    Returns:
+        ``protected_epsilon``, in the paper's accounting, and ``protected_epsilon_found``, if tau is recomputed without the
+        record. They are NaN for a method without scores, and for shuffled weights, which do not protect particular records.
     """
     chosen = METHODS[method]
     if released.scoring is None or chosen.shuffled:
-        return ProtectedBounds()
+        return dict.fromkeys(PROTECTED, math.nan)
     scores, threshold = released.scoring.scores, released.scoring.threshold
     least = int(np.argmin(released.weights))
     if settings.threshold_from == "records":
@@ -109,7 +96,7 @@ def protected_bounds(
         released.weights[least] * prepared.records.norms[least],
         leaving_distances(prepared.records, released.weights, least, without),
     ]
-    return ProtectedBounds(*_accounted(np.array(moved), released.budget).tolist())
+    return dict(zip(PROTECTED, _accounted(np.array(moved), released.budget).tolist(), strict=True))
 
 
 def capped_share(prepared: Prepared, released: SyntheticRelease, high_risk: Mask) -> float:
@@ -173,8 +160,8 @@ def measure(replicate: Replicate, method: str, epsilon: float) -> Measured:
     real = prepared.split.table.label[prepared.split.test]
     row = _release_columns(prepared, method, epsilon, released, settings)
     row["tstr"] = auroc(real, replicate.classifier(released.synthetic).scores(prepared.test))
-    row |= vars(_quality(released, targets)) | summarise(table)
-    row |= {f"{name}_max": float(values.max()) for name, values in vars(bounds).items()}
+    row |= _quality(released, targets) | summarise(table)
+    row |= {f"{name}_max": float(values.max()) for name, values in bounds.items()}
     row |= _unaccounted_columns(prepared, targets, method, released, settings)
     row |= weighting_bias(prepared, released.weights)
     row["advantage_limit"] = advantage_limit(*_spent(prepared, method, epsilon, settings))
@@ -217,10 +204,10 @@ def _spent(prepared: Prepared, method: str, epsilon: float, settings: Experiment
     return (epsilon, prepared.delta(settings)) if METHODS[method].private else (math.inf, 0.0)
 
 
-def _quality(released: SyntheticRelease, targets: Targets) -> ScorerQuality:
+def _quality(released: SyntheticRelease, targets: Targets) -> dict[str, float]:
     """Quality of the released scores; NaN without scores."""
     if released.scoring is None:
-        return ScorerQuality(math.nan, math.nan)
+        return {"spearman": math.nan, "recall": math.nan}
     return scorer_quality(released.scoring.scores, targets.train_outlierness)
 
 
@@ -232,7 +219,7 @@ def _unaccounted_columns(
         "advantage_without_release": abs(advantages_without_release(targets)[DECILES]),
         "joining_epsilon": _joining_epsilon(prepared, method, released),
         "swaying": released.choice.swaying,
-        **vars(protected_bounds(prepared, method, released, settings)),
+        **protected_bounds(prepared, method, released, settings),
         "capped_share": capped_share(prepared, released, targets.train_decile == DECILES),
     }
 
@@ -245,7 +232,7 @@ def _joining_epsilon(prepared: Prepared, method: str, released: SyntheticRelease
     return gaussian_epsilon(released.budget.synthesis_sigma, distance, released.budget.synthesis_delta)
 
 
-def _by_decile(bounds: InstanceBounds, released: SyntheticRelease, targets: Targets) -> pd.DataFrame:
+def _by_decile(bounds: Mapping[str, Array], released: SyntheticRelease, targets: Targets) -> pd.DataFrame:
     """Columns by decile that do not depend on the attack: per-instance epsilons, weights, and the advantage without a release."""
     rows, without_release = [], advantages_without_release(targets)
     for decile in range(DECILES + 1):
@@ -255,7 +242,7 @@ def _by_decile(bounds: InstanceBounds, released: SyntheticRelease, targets: Targ
             row["advantage_without_release"] = without_release[decile]
         if chosen.any():
             row["weight_mean"] = float(released.weights[chosen].mean())
-            row |= {f"{name}_mean": float(values[chosen].mean()) for name, values in vars(bounds).items()}
-            row |= {f"{name}_max": float(values[chosen].max()) for name, values in vars(bounds).items()}
+            row |= {f"{name}_mean": float(values[chosen].mean()) for name, values in bounds.items()}
+            row |= {f"{name}_max": float(values[chosen].max()) for name, values in bounds.items()}
         rows.append(row)
     return pd.DataFrame(rows)

@@ -5,7 +5,6 @@ One function makes the releases of all methods; each method defines its budget a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,39 +13,6 @@ from formalsynth.core.arrays import Array
 from formalsynth_workflow.papers.reps.settings import ExperimentSettings, Noise
 from formalsynth_workflow.papers.reps.weighting import cap_weights, hinge_weights, removal_weights
 
-WeightMap = Callable[[Array, float, float, ExperimentSettings, np.random.Generator], Array]
-"""Function from scores (n,), threshold, strength, settings and a generator to weights (n,)."""
-
-
-def uniform_weights(
-    scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
-) -> Array:
-    """All weights 1."""
-    return np.ones_like(scores)
-
-
-def risk_weights(
-    scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
-) -> Array:
-    """Weights that decrease with the score, by the weight map in the settings."""
-    if settings.weight_map == "cap":
-        return cap_weights(scores, threshold)
-    return hinge_weights(scores, threshold, strength)
-
-
-def shuffled_weights(
-    scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
-) -> Array:
-    """Return the weights of REPS, permuted at random."""
-    return generator.permutation(risk_weights(scores, threshold, strength, settings, generator))
-
-
-def kept_weights(
-    scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
-) -> Array:
-    """Weights 0 above the threshold and 1 below."""
-    return removal_weights(scores, threshold)
-
 
 @dataclass(frozen=True)
 class Method:
@@ -54,7 +20,6 @@ class Method:
 
     meaning: str
     """Description in one sentence."""
-    weights: WeightMap
     private: bool = True
     """True if noise is added."""
     split: bool = True
@@ -62,9 +27,22 @@ class Method:
     scored: bool = True
     """True if scores are released and used."""
     tuned: bool = False
-    """True if the weights depend on lam, which is chosen by validation."""
+    """True if the weights decrease with the score, at the rate lam, which is chosen by validation."""
     shuffled: bool = False
+    """True if the weights are permuted at random."""
     noise: Noise = "per_block"
+
+    def weights(
+        self, scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
+    ) -> Array:
+        """Weights (n,) from scores (n,): 1 without scores; 0 above the threshold unless they decrease with the score."""
+        if not self.scored:
+            return np.ones_like(scores)
+        if not self.tuned:
+            return removal_weights(scores, threshold)
+        cap = settings.weight_map == "cap"
+        weights = cap_weights(scores, threshold) if cap else hinge_weights(scores, threshold, strength)
+        return generator.permutation(weights) if self.shuffled else weights
 
     def exclusions(self, settings: ExperimentSettings) -> tuple[str, ...]:
         """Quantities that the method computes from the records without spending budget on them."""
@@ -86,20 +64,14 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    "non_private": Method(
-        "The synthesizer without noise, all records with weight 1.", uniform_weights, private=False, split=False, scored=False
-    ),
-    "uniform": Method(
-        "The private synthesizer with the whole budget, all records with weight 1.", uniform_weights, split=False, scored=False
-    ),
+    "non_private": Method("The synthesizer without noise, all records with weight 1.", private=False, split=False, scored=False),
+    "uniform": Method("The private synthesizer with the whole budget, all records with weight 1.", split=False, scored=False),
     "uniform_split": Method(
-        "The private synthesizer with the share of the budget after scoring, although nothing is scored.",
-        uniform_weights,
-        scored=False,
+        "The private synthesizer with the share of the budget after scoring, although nothing is scored.", scored=False
     ),
-    "reps": Method("Risk-equalised synthesis: a higher released score gives a smaller weight.", risk_weights, tuned=True),
-    "random_downweighting": Method("The weights of REPS, permuted at random.", shuffled_weights, tuned=True, shuffled=True),
-    "hard_removal": Method("Records whose released score is above the threshold are left out.", kept_weights),
+    "reps": Method("Risk-equalised synthesis: a higher released score gives a smaller weight.", tuned=True),
+    "random_downweighting": Method("The weights of REPS, permuted at random.", tuned=True, shuffled=True),
+    "hard_removal": Method("Records whose released score is above the threshold are left out."),
 }
 """Methods by the name of their arm in config."""
 METHODS |= {

@@ -67,10 +67,8 @@ def swaying_records(candidates: Mapping[float, Array], uniform: Array, label: In
         choose_strength({strength: values[k] for strength, values in by_strength.items()}, reference[k], slack)
         for k in range(len(label))
     )
-    swayed: Mask = np.fromiter(choices, float, len(label)) != chosen
-    return swayed
+    return np.asarray(np.fromiter(choices, float, len(label)) != chosen)
 
 
 def _distances(sums: Array, others: Array, records: Contributions) -> Array:
-    distances: Array = np.linalg.norm(records.block_norms(sums - others), axis=0)
-    return distances
+    return np.asarray(np.linalg.norm(records.block_norms(sums - others), axis=0))

@@ -35,8 +35,7 @@ class Accounting:
 
     def influence(self, norms: Array) -> Array:
         """Influence on all blocks, from the influence on each block in the last dimension."""
-        influence: Array = np.linalg.norm(norms, self.order, axis=-1)
-        return influence
+        return np.asarray(np.linalg.norm(norms, self.order, axis=-1))
 
     def delta(self, delta: float, blocks: int) -> float:
         """Delta of each separately calibrated release."""

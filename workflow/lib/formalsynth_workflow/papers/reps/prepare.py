@@ -91,7 +91,7 @@ def prepare(name: str, split: Split, settings: ExperimentSettings) -> Prepared:
 
     def contributions_of(table: Table) -> Contributions:
         z = standardiser_of(table)(table.continuous)
-        return contributions(z, table.categories, table.label, schema.levels, clip=settings.clip, norm_share=settings.norm_share)
+        return contributions(z, table.categories, table.label, schema.levels, clip=settings.clip)
 
     standardiser = standardiser_of(train)
     z = standardiser(train.continuous)

@@ -43,12 +43,12 @@ def budget_of(prepared: Prepared, method: Method, epsilon: float, settings: Expe
         return Budget(accounting, nan, nan, nan, np.inf, 0.0, 0.0)
     delta, share, delta_share = prepared.delta(settings), settings.scoring_share, settings.scoring_delta_share
     spent = (epsilon * share, delta * delta_share) if method.split else (0.0, 0.0)
-    left = (epsilon - spent[0], delta - spent[1])
+    synthesis = (epsilon - spent[0], delta - spent[1])
     scoring = (nan, nan, nan)
     if method.scored:
         sensitivity = histogram_sensitivity(len(prepared.sizes))
         scoring = (*spent, noise_sigma(accounting.calibration, sensitivity, *spent))
-    return Budget(accounting, *scoring, *left, accounting.sigma(len(prepared.records.starts), *left))
+    return Budget(accounting, *scoring, *synthesis, accounting.sigma(len(prepared.records.starts), *synthesis))
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,7 @@ class Replicate:
         """Run stage 2, with the streams "release" and "sample"."""
         prepared, settings = self.prepared, self.settings
         sums = release_sums(prepared.records, weights, sigma, self.streams("release"))
-        model = fit_naive_bayes(
-            sums, prepared.records.levels, clip=settings.clip,
-            variance_floor=settings.variance_floor, label_floor=settings.label_floor,
-        )  # fmt: skip
+        model = fit_naive_bayes(sums, prepared.records.levels, clip=settings.clip)
         z, categories, label = model.sample(self.streams("sample"), prepared.n)
         table = Table(prepared.split.table.schema, prepared.standardiser.inverse(z), categories, label)
         return Synthetic(table, encode(table, prepared.space), (weights.tobytes(), sigma))
@@ -183,10 +180,7 @@ def release(replicate: Replicate, method: str, epsilon: float) -> SyntheticRelea
 def _score(replicate: Replicate, noise: Noise, epsilon: float) -> Scoring:
     prepared, settings, streams = replicate.prepared, replicate.settings, replicate.streams
     budget = replicate.budget(replace(METHODS["reps"], noise=noise), epsilon)
-    marginals = release_marginals(
-        prepared.cells, prepared.sizes, budget.scoring_sigma, streams("score"),
-        floor=settings.count_floor, score=settings.score,
-    )  # fmt: skip
+    marginals = release_marginals(prepared.cells, prepared.sizes, budget.scoring_sigma, streams("score"))
     scores = marginals.scores(prepared.cells)
     return Scoring(scores, threshold_of(scores, marginals, settings.tail, settings.threshold_from, streams("threshold")))
 

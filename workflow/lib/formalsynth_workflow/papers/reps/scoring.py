@@ -16,6 +16,8 @@ from formalsynth_workflow.papers.reps.tables import offsets
 
 THRESHOLD_DRAWS = 100_000
 """Number of records drawn from the released frequencies for the quantile of their scores."""
+COUNT_FLOOR = 1.0
+"""Smallest value of a noisy count, so an empty cell has a finite score (chosen)."""
 
 
 def histogram_cells(z: Array, categories: Integers, clip: float, bins: int) -> Integers:
@@ -44,13 +46,10 @@ class Marginals:
     """Number of cells of each feature."""
     log_frequency: Array = field(repr=False)
     """(sum of sizes,)."""
-    score: Literal["mean", "sum"] = "mean"
 
     def scores(self, cells: Integers) -> Array:
-        """Rarity ``-log frequency``, averaged or summed over the features: (n,), nonnegative."""
-        values = -self.log_frequency[cells + offsets(self.sizes)]
-        rarity: Array = values.mean(axis=1) if self.score == "mean" else values.sum(axis=1)
-        return rarity
+        """Rarity ``-log frequency``, averaged over the features (chosen): (n,), nonnegative."""
+        return np.asarray(-self.log_frequency[cells + offsets(self.sizes)].mean(axis=1))
 
     def draw(self, generator: np.random.Generator, n: int) -> Integers:
         """Cells of n records, whose features are drawn independently with the released frequencies."""
@@ -58,10 +57,7 @@ class Marginals:
         return np.column_stack([generator.choice(len(p), size=n, p=p / p.sum()) for p in ends])
 
 
-def release_marginals(
-    cells: Integers, sizes: Sequence[int], sigma: float, generator: np.random.Generator, *,
-    floor: float = 1.0, score: Literal["mean", "sum"] = "mean",
-) -> Marginals:  # fmt: skip
+def release_marginals(cells: Integers, sizes: Sequence[int], sigma: float, generator: np.random.Generator) -> Marginals:
     """Release the histograms of all features jointly with Gaussian noise and form frequencies.
 
     Args:
@@ -69,14 +65,12 @@ def release_marginals(
         sizes: number of cells of each feature.
         sigma: noise standard deviation of a count; 0 for no noise.
         generator: source of the noise.
-        floor: smallest value of a noisy count, so an empty cell has a finite score.
-        score: combination of the features into a score.
     """
     total = int(sum(sizes))
     counts = np.bincount((cells + offsets(sizes)).ravel(), minlength=total) + sigma * generator.standard_normal(total)
-    counts = np.maximum(counts, floor)
+    counts = np.maximum(counts, COUNT_FLOOR)
     by_feature = np.add.reduceat(counts, offsets(sizes))
-    return Marginals(tuple(sizes), np.log(counts) - np.log(np.repeat(by_feature, sizes)), score)
+    return Marginals(tuple(sizes), np.log(counts) - np.log(np.repeat(by_feature, sizes)))
 
 
 def threshold_of(

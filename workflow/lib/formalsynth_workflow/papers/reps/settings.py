@@ -31,13 +31,8 @@ class ExperimentSettings(Model):
         "training", description="Centre and scale from the training records, outside the budget, or from declared bounds."
     )
     clip: PositiveNumber = Field(4.0, description="Standardised values are clipped to plus or minus this (chosen).")
-    norm_share: float = Field(
-        1.0, gt=0, le=1, description="Norm bound of the moments, relative to the largest possible (chosen)."
-    )
 
     bins: int = Field(16, ge=2, description="Histogram bins of a continuous feature.")
-    score: Literal["mean", "sum"] = Field("mean", description="Combination of -log marginal frequencies (chosen).")
-    count_floor: PositiveNumber = Field(1.0, description="Smallest value of a noisy histogram count (chosen).")
 
     weight_map: Literal["hinge", "cap"] = Field("hinge", description="Map from scores to weights.")
     tail: OpenProportion = Field(0.9, description="Quantile of the scores that is the threshold tau.")
@@ -48,11 +43,6 @@ class ExperimentSettings(Model):
     slack: NonNegative = Field(
         0.02, description="Largest difference by which the validation AUROC of a candidate may be below uniform."
     )
-
-    variance_floor: PositiveNumber = Field(
-        0.01, description="Smallest variance of a standardised feature within a class (chosen)."
-    )
-    label_floor: OpenProportion = Field(0.01, description="Smallest share of a class in the model (chosen).")
 
     neighbours: int = Field(5, ge=1, description="k of mean nearest-neighbour distances (chosen).")
     queries: int | None = Field(

@@ -20,6 +20,8 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth_workflow.papers.reps.tables import offsets, one_hot
 
 CLASSES = 2
+VARIANCE_FLOOR, LABEL_FLOOR = 0.01, 0.01
+"""Smallest variance of a standardised number within a class, and smallest share of a class in the model (chosen)."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +52,14 @@ class Contributions:
     @cached_property
     def influence(self) -> Array:
         """(n,) norm of each record's own contribution over all blocks."""
-        influence: Array = np.linalg.norm(self.norms, axis=1)
-        return influence
+        return np.asarray(np.linalg.norm(self.norms, axis=1))
 
     def block_norms(self, rows: Array) -> Array:
         """Norms of the blocks of each row (rows, blocks), in units of the bounds."""
-        norms: Array = np.sqrt(np.add.reduceat(np.square(rows / self.bounds), self.starts, axis=1))
-        return norms
+        return np.asarray(np.sqrt(np.add.reduceat(np.square(rows / self.bounds), self.starts, axis=1)))
 
 
-def contributions(
-    z: Array, categories: Integers, label: Integers, levels: Sequence[int], *, clip: float, norm_share: float = 1.0
-) -> Contributions:
+def contributions(z: Array, categories: Integers, label: Integers, levels: Sequence[int], *, clip: float) -> Contributions:
     """Encode records for release.
 
     Args:
@@ -70,15 +68,14 @@ def contributions(
         label: (n,) 0 or 1.
         levels: (q,) number of values of each categorical feature.
         clip: limit; numbers are clipped to ``[-clip, clip]``.
-        norm_share: bound of the moments' norm, relative to the largest possible norm; with 1, no record is scaled down.
     """
     n, features = z.shape
     z = np.clip(z, -clip, clip)
     blocks = [
         (np.ones((n, 1)), 1.0),
         (one_hot(categories, levels), float(np.sqrt(len(levels)))),
-        (z, norm_share * clip * float(np.sqrt(features))),
-        (z**2, norm_share * clip**2 * float(np.sqrt(features))),
+        (z, clip * float(np.sqrt(features))),
+        (z**2, clip**2 * float(np.sqrt(features))),
     ]
     blocks = [(rows, bound) for rows, bound in blocks if rows.shape[1]]
     widths = [rows.shape[1] for rows, _ in blocks]
@@ -89,8 +86,7 @@ def contributions(
 
 def _shorten(rows: Array, bound: float) -> Array:
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
-    shortened: Array = rows * np.minimum(1.0, np.divide(bound, norm, out=np.ones_like(norm), where=norm > 0))
-    return shortened
+    return np.asarray(rows * np.minimum(1.0, np.divide(bound, norm, out=np.ones_like(norm), where=norm > 0)))
 
 
 def weighted_sums(records: Contributions, weights: Array) -> Array:
@@ -147,29 +143,25 @@ def _inverse(table: Array, label: Integers, uniform: Array) -> Integers:
     return values
 
 
-def fit_naive_bayes(
-    sums: Array, levels: Sequence[int], *, clip: float, variance_floor: float = 0.01, label_floor: float = 0.01
-) -> NaiveBayes:
+def fit_naive_bayes(sums: Array, levels: Sequence[int], *, clip: float) -> NaiveBayes:
     """Estimate the model parameters from released sums, by post-processing.
 
     Noise can make counts negative and variances invalid. Counts are floored at 0 (a feature without counts gets a uniform
-    distribution over its declared values) and class shares at ``label_floor``; means and variances are limited by the clip.
+    distribution over its declared values) and class shares at :data:`LABEL_FLOOR`; means and variances are limited by the clip.
 
     Args:
         sums: (2, width) result of :func:`release_sums`.
         levels: number of values of each categorical feature.
         clip: clip of the standardised numbers.
-        variance_floor: smallest variance of a standardised number within a class.
-        label_floor: smallest share of a class.
     """
     width = sum(levels)
     features = (sums.shape[1] - 1 - width) // 2
     counts, cells, first, second = np.split(sums, [1, 1 + width, 1 + width + features], axis=1)
     total = max(float(counts.sum()), 1.0)
-    share = float(np.clip(counts[1, 0] / total, label_floor, 1 - label_floor))
+    share = float(np.clip(counts[1, 0] / total, LABEL_FLOOR, 1 - LABEL_FLOOR))
     counts = total * np.array([[1 - share], [share]])
     mean = np.clip(first / counts, -clip, clip)
-    variance = np.clip(second / counts - mean**2, variance_floor, clip**2)
+    variance = np.clip(second / counts - mean**2, VARIANCE_FLOOR, clip**2)
     tables = np.split(cells, offsets(levels)[1:], axis=1) if width else []
     return NaiveBayes(share, tuple(_frequencies(table) for table in tables), mean, np.sqrt(variance), clip)
 
@@ -177,5 +169,4 @@ def fit_naive_bayes(
 def _frequencies(table: Array) -> Array:
     table = np.maximum(table, 0.0)
     total = table.sum(axis=1, keepdims=True)
-    frequencies: Array = np.divide(table, total, out=np.full_like(table, 1 / table.shape[1]), where=total > 0)
-    return frequencies
+    return np.asarray(np.divide(table, total, out=np.full_like(table, 1 / table.shape[1]), where=total > 0))

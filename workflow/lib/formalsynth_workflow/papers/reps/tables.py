@@ -46,15 +46,17 @@ class Schema:
     categorical: tuple[Categorical, ...]
     label: Categorical
 
+    @classmethod
+    def of(cls, columns: Mapping[str, tuple[float, float] | str]) -> Schema:
+        """Return a schema of named bounds, and of named values separated by spaces; the last column is the label."""
+        numbers = [Continuous(name, *bounds) for name, bounds in columns.items() if not isinstance(bounds, str)]
+        *categories, label = [Categorical(name, tuple(v.split())) for name, v in columns.items() if isinstance(v, str)]
+        return cls(tuple(numbers), tuple(categories), label)
+
     @property
     def levels(self) -> tuple[int, ...]:
         """Number of values of each categorical column."""
         return tuple(len(column.values) for column in self.categorical)
-
-    @property
-    def features(self) -> int:
-        """Number of columns, without the label."""
-        return len(self.continuous) + len(self.categorical)
 
 
 @dataclass(frozen=True)
