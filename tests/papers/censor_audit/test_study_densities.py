@@ -2,32 +2,20 @@
 
 import numpy as np
 import pytest
+from papers.studies import arm, key_of, run
 from scipy.stats import beta
 
 from formalsynth.core.streams import Address
-from formalsynth.core.synthesizer import ScenarioKey
 from formalsynth.families.beta import BetaFamily
-from formalsynth_workflow.jobs.inputs import ArmChoice, StudyJob
-from formalsynth_workflow.papers.censor_audit import study_densities  # noqa: F401  (registers the study)
 from formalsynth_workflow.show.tidy import figure_table
-from formalsynth_workflow.steps.study import run_study
 
-N = 150
-KEY = ScenarioKey(paper="censor", paper_id=2, scenario=f"densities_n{N}", number=6, n=N, root=1)
-ARMS = [
-    ArmChoice(id="prior", arm="prior", parameters={}),
-    ArmChoice(id="plain", arm="posterior", parameters={}),
-    ArmChoice(id="censored", arm="censored", parameters={"epsilon": 1.6}),
-]
+KEY = key_of("densities")
+N = KEY.n
 
 
 @pytest.fixture(scope="module")
 def outcome():
-    job = StudyJob(
-        key=KEY, modules=(), study="densities", settings={"shape1": 0.5, "shape2": 2}, arms=tuple(ARMS), data_folder="",
-        files={}, replicates=(0,),
-    )  # fmt: skip
-    return run_study(job)
+    return run("densities", arms=[arm("prior"), arm("posterior", "plain"), arm("censored", "censored", epsilon=1.6)])
 
 
 def curve_of(outcome, id, name):
@@ -35,36 +23,26 @@ def curve_of(outcome, id, name):
     return details[(details["synthesizer"] == id) & (details["column"] == f"{name}_mean")]
 
 
+PLACES = [60, 80, 100, 120, 140]
+"""Points of a curve that are compared, relative to the third."""
+
+
+@pytest.mark.parametrize("name", ["phi", "beta2"])
 @pytest.mark.parametrize(("id", "threshold"), [("plain", np.inf), ("censored", 0.8)])
-def test_a_density_is_that_of_a_direct_computation(outcome, id, threshold):
-    curve = curve_of(outcome, id, "phi")
+def test_a_density_is_that_of_a_direct_computation(outcome, id, threshold, name):
+    """Given phi, the prior of log lambda is exponential; given beta2, that of beta1 is a Pareto density of the sum."""
+    curve, shape = curve_of(outcome, id, name), BetaFamily().priors["lambda_shape"]
     x = Address.of(KEY, 0).generator("data").beta(0.5, 2, N)
-    log_precision = np.linspace(np.log(0.5), np.log(20), 3001)
-    precision, prior = np.exp(log_precision), -BetaFamily().priors["lambda_shape"] * log_precision
-    places = [60, 80, 100, 120, 140]
-    points = curve["x"].to_numpy()[places]
+    log_precision, first = np.linspace(np.log(0.5), np.log(20), 3001), np.linspace(0.2, 2, 3001)
     masses = []
-    for phi in points:
-        terms = beta.logpdf(x[:, None], precision * phi, precision * (1 - phi))
+    for value in curve["x"].to_numpy()[PLACES]:
+        if name == "phi":
+            shapes, prior = (np.exp(log_precision) * value, np.exp(log_precision) * (1 - value)), -shape * log_precision
+        else:
+            shapes, prior = (first, value), -(shape + 2) * np.log(first + value)
+        terms = beta.logpdf(x[:, None], *shapes)
         masses.append(np.exp(np.clip(terms, -threshold, threshold).sum(axis=0) + prior - N).sum())
-    direct = np.array(masses) / masses[2]
-    ours = curve["density"].to_numpy()[places]
-    np.testing.assert_allclose(ours / ours[2], direct, rtol=1e-3)
-
-
-@pytest.mark.parametrize(("id", "threshold"), [("plain", np.inf), ("censored", 0.8)])
-def test_a_density_of_beta2_is_that_of_a_direct_computation(outcome, id, threshold):
-    curve = curve_of(outcome, id, "beta2")
-    x, shape = Address.of(KEY, 0).generator("data").beta(0.5, 2, N), BetaFamily().priors["lambda_shape"]
-    first = np.linspace(0.2, 2, 3001)
-    places = [60, 80, 100, 120, 140]
-    points = curve["x"].to_numpy()[places]
-    masses = []
-    for second in points:
-        terms = beta.logpdf(x[:, None], first, second)
-        prior = -(shape + 2) * np.log(first + second)  # a Pareto density of the sum, and a uniform one of the mean
-        masses.append(np.exp(np.clip(terms, -threshold, threshold).sum(axis=0) + prior - N).sum())
-    ours = curve["density"].to_numpy()[places]
+    ours = curve["density"].to_numpy()[PLACES]
     np.testing.assert_allclose(ours / ours[2], np.array(masses) / masses[2], rtol=1e-3)
 
 

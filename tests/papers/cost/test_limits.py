@@ -4,34 +4,24 @@ import math
 
 import numpy as np
 import pytest
+from papers.studies import arm, run
 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.private import Bins
-from formalsynth.core.synthesizer import ScenarioKey
 from formalsynth.core.tables import tabled
 from formalsynth.inference.density import Guess
 from formalsynth.inference.expected_errors import error_factor
 from formalsynth.inference.tables_model import TablesModel
-from formalsynth_workflow.jobs.inputs import ArmChoice, StudyJob
-from formalsynth_workflow.papers.cost import study_limits  # noqa: F401
 from formalsynth_workflow.papers.cost.study_limits import CASES
-from formalsynth_workflow.steps.study import run_study
 
 
-def rows(n, parameters, epsilons, replicates=(0,)):
-    arms = tuple(
-        ArmChoice(id=f"limit_{epsilon:g}", arm="tables", parameters={"parameters": parameters, "epsilon": epsilon})
-        for epsilon in epsilons
-    )
-    key = ScenarioKey(root=1, paper="cost", paper_id=6, scenario="limits", number=31, n=n)
-    job = StudyJob(
-        key=key, modules=(), study="limits", settings={}, arms=arms, data_folder="", files={}, replicates=tuple(replicates)
-    )
-    return run_study(job).rows
+def rows(parameters, epsilons, replicates=(0,)):
+    arms = [arm("tables", f"limit_{epsilon:g}", parameters=parameters, epsilon=epsilon) for epsilon in epsilons]
+    return run("limits", replicates, arms).rows
 
 
 def test_a_row_is_the_error_to_expect_over_that_without_privacy():
-    table = rows(2000, 3, [0.5, 1], replicates=(0, 1)).set_index(["replicate", "synthesizer"])["factor"]
+    table = rows(3, [0.5, 1], replicates=(0, 1)).set_index(["replicate", "synthesizer"])["factor"]
     declared = tabled(FAMILIES["lognormal_regression"])
     bins = Bins(math.exp(-1), math.exp(7), 8, True), Bins(0, 4, 8)
     guess = Guess((1.0, 1.0), 1.0, 2.0, 1.0)
@@ -71,4 +61,4 @@ def test_several_predictors_share_epsilon_and_are_residuals_of_each_other():
 
 def test_another_number_of_parameters_is_refused():
     with pytest.raises(ValueError, match="limits of 4 parameters; allowed: 1, 2, 3, 5, 8"):
-        rows(2000, 4, [1])
+        rows(4, [1])

@@ -21,22 +21,28 @@ sampled = settings(deadline=None, derandomize=True)
 S2 = Setting(1000, 4.0, variance=1.0)
 
 
+def variance_distribution(setting, n_syn):
+    """The Gamma distribution of the variance of ``m n_syn`` normal records (zcdp paper, Section 4.3)."""
+    shape = (setting.m * n_syn - 1) / 2
+    return stats.gamma(shape, scale=setting.variance / shape)
+
+
 def variance_at(setting, n_syn, variance):
     """The distribution of the synthetic variance from another data set."""
-    return unknown_variance.variance_distribution(replace(setting, variance=variance), n_syn)
+    return variance_distribution(replace(setting, variance=variance), n_syn)
 
 
 def test_synthetic_variance_is_gamma():
     setting = Setting(30, 4.0, variance=2.3)
     records = np.random.default_rng(6).normal(1.0, math.sqrt(2.3), (20_000, 25))
-    result = stats.kstest(records.var(axis=1, ddof=1), unknown_variance.variance_distribution(setting, 25).cdf)
+    result = stats.kstest(records.var(axis=1, ddof=1), variance_distribution(setting, 25).cdf)
     assert result.pvalue > 1e-5
 
 
 @pytest.mark.parametrize("other", [0.7, 1.4])
 def test_variance_loss_is_the_log_ratio_of_the_densities(other):
     x = np.linspace(0.2, 3, 50)
-    log_p = unknown_variance.variance_distribution(S2, 40).logpdf(x)
+    log_p = variance_distribution(S2, 40).logpdf(x)
     log_q = variance_at(S2, 40, other).logpdf(x)
     assert unknown_variance.variance_loss(S2, 40, other, x) == pytest.approx(log_p - log_q, abs=1e-9)
 
@@ -44,7 +50,7 @@ def test_variance_loss_is_the_log_ratio_of_the_densities(other):
 def test_printed_loss_is_that_of_half_the_step_with_one_sign_wrong():
     """The printed terms, typed out, against the log ratio of the two densities: E3 and the sign of the second one."""
     n_syn, s2, change = 200, 1.0, S2.variance_sensitivity
-    x = unknown_variance.variance_distribution(S2, n_syn).ppf([5e-6, 1 - 5e-6])
+    x = variance_distribution(S2, n_syn).ppf([5e-6, 1 - 5e-6])
 
     def term(sign):
         neighbour = 2 * s2 + sign * change
@@ -65,7 +71,7 @@ def test_printed_loss_is_that_of_half_the_step_with_one_sign_wrong():
 @functools.lru_cache(1)
 def quantiles(setting, n_syn):
     """A fine grid of quantiles of the variance, and their log densities."""
-    distribution = unknown_variance.variance_distribution(setting, n_syn)
+    distribution = variance_distribution(setting, n_syn)
     x = distribution.ppf((np.arange(400_000) + 0.5) / 400_000)
     return x, distribution.logpdf(x)
 
@@ -90,7 +96,7 @@ def test_e3_percentile_bound_holds_as_derived_and_fails_at_half_the_step(n_syn):
 
 def pair_delta(setting, n_syn, other, epsilon):
     """Hockey-stick divergence of the two Gamma densities by quadrature, in both directions, the larger."""
-    p, q = unknown_variance.variance_distribution(setting, n_syn), variance_at(setting, n_syn, other)
+    p, q = variance_distribution(setting, n_syn), variance_at(setting, n_syn, other)
     low, high = min(base.ppf(1e-14) for base in (p, q)), max(base.isf(1e-14) for base in (p, q))
     return max(hockey_stick(base.pdf, two.pdf, epsilon, low, high) for base, two in ((p, q), (q, p)))
 
@@ -185,7 +191,7 @@ def joint_delta(here, there, n_syn, epsilon):
     p, q = (
         (
             stats.norm(data.mean(), math.sqrt(data.var(ddof=1) / n_syn)),
-            unknown_variance.variance_distribution(Setting(len(data), 4.0, data.var(ddof=1)), n_syn),
+            variance_distribution(Setting(len(data), 4.0, data.var(ddof=1)), n_syn),
         )
         for data in (here, there)
     )
@@ -244,7 +250,7 @@ def test_sets_of_plugin_data_are_one_larger_set():
 
 def test_a_single_record_has_no_variance():
     with pytest.raises(ValueError, match="at least 2"):
-        unknown_variance.variance_distribution(S2, 1)
+        unknown_variance.variance_delta(S2, 1, 0.5)
 
 
 def test_a_delta_out_of_range_is_named():

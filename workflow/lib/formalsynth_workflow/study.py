@@ -7,7 +7,7 @@ synthesizers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from formalsynth.core.model import Settings
@@ -66,13 +66,20 @@ class Run:
         return Address.of(self.key, replicate)
 
 
+def no_details() -> pd.DataFrame:
+    """Return the empty table of details of a study without details."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=["replicate", "synthesizer"])
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Result of a study: rows for ``replicates.csv`` and, in long form, results with several values for a row."""
 
     rows: pd.DataFrame
     """Rows with at least replicate and synthesizer; missing paper, scenario, n, status and guarantee are filled in."""
-    details: pd.DataFrame
+    details: pd.DataFrame = field(default_factory=no_details)
     """Details with replicate, synthesizer and any other columns; may be empty."""
 
 

@@ -23,7 +23,7 @@ from formalsynth_workflow.papers.censor_audit.audit import (
 from formalsynth_workflow.study import Arm, ChosenArm, Outcome, Run, study
 
 PRIOR, POSTERIOR, CENSORED = "prior", "posterior", "censored"
-POINTS, ACROSS = 201, 240
+POINTS, OTHER_VALUES = 201, 240
 """Number of points of a curve, and number of values of the other parameter at each point."""
 REACH = 6.0
 """Half-width of the curve in standard deviations of the posterior."""
@@ -40,7 +40,7 @@ ARMS = {
 }
 
 
-@study(arms=ARMS, data=lambda settings: "simulated data")
+@study(arms=ARMS)
 def densities(run: Run, *, shape1: PositiveNumber, shape2: PositiveNumber) -> Outcome:
     """Exact densities of phi, the mean, and beta2, the second shape of a Beta distribution, for ``Beta(shape1, shape2)`` samples.
 
@@ -56,11 +56,11 @@ def densities(run: Run, *, shape1: PositiveNumber, shape2: PositiveNumber) -> Ou
         for arm in run.arms:
             row: dict[str, object] = {"replicate": replicate, "synthesizer": arm.id}
             for name in (PHI, BETA2):
-                mean, sd, across, density = _prior(name) if arm.name == PRIOR else _density(grid, x, arm, name)
+                mean, sd, points, density = _prior(name) if arm.name == PRIOR else _density(grid, x, arm, name)
                 row |= {f"{name}_mean": mean, f"{name}_sd": sd}
                 curves.append(
                     pd.DataFrame({
-                        "replicate": replicate, "synthesizer": arm.id, "column": f"{name}_mean", "x": across, "density": density
+                        "replicate": replicate, "synthesizer": arm.id, "column": f"{name}_mean", "x": points, "density": density
                     })
                 )  # fmt: skip
             rows.append(row)
@@ -72,9 +72,9 @@ def _prior(name: str) -> tuple[float, float, Array, Array]:
     if name == PHI:
         return 0.5, float(np.sqrt(1 / 12)), np.linspace(0, 1, POINTS), np.ones(POINTS)
     lowest, shape = BetaFamily().priors["lambda_min"], BetaFamily().priors["lambda_shape"]
-    across = np.linspace(0, LARGEST, POINTS)
-    density = shape / (shape + 1) * lowest**shape * np.maximum(across, lowest) ** (-shape - 1)
-    return shape * lowest / (shape - 1) / 2, math.inf, across, density
+    points = np.linspace(0, LARGEST, POINTS)
+    density = shape / (shape + 1) * lowest**shape * np.maximum(points, lowest) ** (-shape - 1)
+    return shape * lowest / (shape - 1) / 2, math.inf, points, density
 
 
 def _density(grid: Grid, x: Array, arm: ChosenArm, name: str) -> tuple[float, float, Array, Array]:
@@ -84,15 +84,15 @@ def _density(grid: Grid, x: Array, arm: ChosenArm, name: str) -> tuple[float, fl
     rough = posterior(grid, log_likelihood(grid, x, weights, threshold))
     values, other, largest = (grid.phi, np.log(grid.lambda_), 1.0) if name == PHI else (grid.beta2, np.log(grid.beta1), math.inf)
     (mean, sd), (middle, spread) = moments(values, rough), moments(other, rough)
-    across = np.linspace(max(mean - REACH * sd, 0.0), min(mean + REACH * sd, largest), POINTS + 2)[1:-1]
+    points = np.linspace(max(mean - REACH * sd, 0.0), min(mean + REACH * sd, largest), POINTS + 2)[1:-1]
     if name == PHI:
         lowest = max(middle - REACH * spread, np.log(priors["lambda_min"]))
-        fine = product_grid(across, np.linspace(lowest, middle + REACH * spread, ACROSS), priors)
+        fine = product_grid(points, np.linspace(lowest, middle + REACH * spread, OTHER_VALUES), priors)
     else:  # given beta2, beta1 is skewed: the grid has twice the width
         reach = 2 * REACH * spread
-        fine = shape_grid(across, np.linspace(middle - reach, middle + reach, 2 * ACROSS), priors)
+        fine = shape_grid(points, np.linspace(middle - reach, middle + reach, 2 * OTHER_VALUES), priors)
     log_mass = (fine.log_prior + log_likelihood(fine, x, weights, threshold)).reshape(POINTS, -1)
     mass = np.exp(log_mass - log_mass.max()).sum(axis=1)
-    density = mass / np.trapezoid(mass, across)
-    mean = float(np.trapezoid(across * density, across))
-    return mean, float(np.sqrt(np.trapezoid((across - mean) ** 2 * density, across))), across, density
+    density = mass / np.trapezoid(mass, points)
+    mean = float(np.trapezoid(points * density, points))
+    return mean, float(np.sqrt(np.trapezoid((points - mean) ** 2 * density, points))), points, density

@@ -103,7 +103,7 @@ def neighbours(
             for name, values in (("phi", points.phi), ("beta2", points.beta2)):
                 row |= dict(zip((f"{name}_mean", f"{name}_sd"), moments(values, posteriors[0]), strict=True))
             rows.append(row)
-    return Outcome(pd.DataFrame(rows), pd.DataFrame(columns=["replicate", "synthesizer"]))
+    return Outcome(pd.DataFrame(rows))
 
 
 def _censoring(arm: ChosenArm) -> tuple[str, float]:

@@ -2,30 +2,22 @@
 
 from formalsynth.core.words import GUARANTEES, METRICS, Words
 
+_CHANGES = {"add_remove": "one record added or removed", "replace_one": "one record replaced"}
+for _suffix, _words in {
+    "": Words(
+        "Loss",
+        "The largest absolute log ratio of the two exact posteriors anywhere: no smaller ε can be claimed for such neighbours.",
+    ),
+    "_region": Words(
+        "Loss in the region of high mass",
+        "The largest absolute log ratio in the region with nearly all the mass of either posterior.",
+    ),
+    "_delta": Words("δ at the claimed ε", "The smallest δ at which the claimed ε holds between the two posteriors."),
+}.items():
+    for _change, _name in _CHANGES.items():
+        METRICS.add(f"{_change}{_suffix}", Words(f"{_words.name}, {_name}", _words.meaning), __name__)
+
 for _column, _words in {
-    "add_remove": Words(
-        "Loss, one record added or removed",
-        "The largest absolute log ratio of the two exact posteriors anywhere: no smaller ε can be claimed for such neighbours.",
-    ),
-    "replace_one": Words(
-        "Loss, one record replaced",
-        "The largest absolute log ratio of the two exact posteriors anywhere: no smaller ε can be claimed for such neighbours.",
-    ),
-    "add_remove_region": Words(
-        "Loss in the region of high mass, one record added or removed",
-        "The largest absolute log ratio in the region with nearly all the mass of either posterior.",
-    ),
-    "replace_one_region": Words(
-        "Loss in the region of high mass, one record replaced",
-        "The largest absolute log ratio in the region with nearly all the mass of either posterior.",
-    ),
-    "add_remove_delta": Words(
-        "δ at the claimed ε, one record added or removed",
-        "The smallest δ at which the claimed ε holds between the two posteriors.",
-    ),
-    "replace_one_delta": Words(
-        "δ at the claimed ε, one record replaced", "The smallest δ at which the claimed ε holds between the two posteriors."
-    ),
     "phi_mean": Words("φ", "The mean of the Beta distribution, a parameter of the model; the curves are its exact densities."),
     "beta2_mean": Words(
         "β2", "The second shape of the Beta distribution, a parameter of the model; the curves are its exact densities."

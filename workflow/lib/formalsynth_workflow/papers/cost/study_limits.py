@@ -92,4 +92,4 @@ def limits(run: Run) -> Outcome:
         for replicate in run.replicates
         for id, factor in factors.items()
     ]
-    return Outcome(pd.DataFrame(rows), pd.DataFrame(columns=["replicate", "synthesizer"]))
+    return Outcome(pd.DataFrame(rows))

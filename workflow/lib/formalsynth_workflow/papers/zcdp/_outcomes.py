@@ -17,13 +17,6 @@ EXACT = "exact calculation without data"
 """Description of the data in captions of a study without randomness."""
 
 
-def no_details() -> pd.DataFrame:
-    """Return the empty table of details for a study without details."""
-    import pandas as pd
-
-    return pd.DataFrame(columns=["replicate", "synthesizer"])
-
-
 def ids_by_arm(run: Run) -> dict[str, str]:
     """Map arm names to row ids."""
     return {arm.name: arm.id for arm in run.arms}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 
 from formalsynth.core.constraints import Count, CountOfTwo, Finite, OpenProportion, PositiveNumber
 from formalsynth.core.parameters import Parameters
-from formalsynth_workflow.papers.zcdp._outcomes import no_details
 from formalsynth_workflow.papers.zcdp.accounting import ZCDP, Setting
 from formalsynth_workflow.papers.zcdp.combining import RULES, SYNTHESES, confidential_means, coverage_rows
 from formalsynth_workflow.study import Arm, Outcome, Run, study
@@ -24,15 +22,6 @@ class SyntheticSets(Parameters):
 
 COMBINATIONS = {f"{synthesis}_{rule.lower()}": (synthesis, rule) for synthesis, rule in itertools.product(SYNTHESES, RULES)}
 """Synthesis and combining rule of each arm."""
-
-
-@dataclass(frozen=True)
-class Synthesized:
-    """Synthetic data that several rules share."""
-
-    synthesis: str
-    m: int
-    n_syn: int
 
 
 @study(
@@ -58,24 +47,22 @@ def coverage(
     addresses = [run.address(replicate) for replicate in run.replicates]
     confidential = confidential_means(Setting(run.n, d, variance), [address.generator("data") for address in addresses], mean)
     parts = []
-    for data, ids in _ids_by_rule(run).items():
-        setting = Setting(run.n, d, variance, data.m)
-        words = (list(SYNTHESES).index(data.synthesis), data.m, data.n_syn)
+    for (synthesis, m, n_syn), ids in _ids_by_rule(run).items():
+        setting = Setting(run.n, d, variance, m)
+        words = (list(SYNTHESES).index(synthesis), m, n_syn)
         generators = [address.generator("synthesize", words) for address in addresses]
-        rows = coverage_rows(
-            setting, data.n_syn, data.synthesis, confidential, generators, mean=mean, level=level, rules=[rule for rule, _ in ids]
-        )
-        rows = rows.assign(synthesizer=rows["rule"].map(dict(ids)), replicate=np.asarray(run.replicates)[rows["replicate"]])
-        parts.append(rows.drop(columns=["n", "n_syn", "m"]).assign(m=data.m, n_syn=data.n_syn))
-    return Outcome(pd.concat(parts, ignore_index=True), no_details())
+        rows = coverage_rows(setting, n_syn, synthesis, confidential, generators, mean=mean, level=level, rules=ids)
+        rows = rows.assign(synthesizer=rows["rule"].map(ids), replicate=np.asarray(run.replicates)[rows["replicate"]])
+        parts.append(rows.drop(columns=["n", "n_syn", "m"]).assign(m=m, n_syn=n_syn))
+    return Outcome(pd.concat(parts, ignore_index=True))
 
 
-def _ids_by_rule(run: Run) -> dict[Synthesized, list[tuple[str, str]]]:
-    """Rules and row ids, by synthetic data; rules that need more data sets are left out."""
-    ids: dict[Synthesized, list[tuple[str, str]]] = {}
+def _ids_by_rule(run: Run) -> dict[tuple[str, int, int], dict[str, str]]:
+    """Row ids by rule, for each synthesis with its numbers of sets and records; rules that need more sets are left out."""
+    ids: dict[tuple[str, int, int], dict[str, str]] = {}
     for arm in run.arms:
         synthesis, rule = COMBINATIONS[arm.name]
-        data = Synthesized(synthesis, int(arm.parameters["m"]), int(arm.parameters["n_syn"]))
-        if data.m >= RULES[rule].sets:
-            ids.setdefault(data, []).append((rule, arm.id))
+        m, n_syn = int(arm.parameters["m"]), int(arm.parameters["n_syn"])
+        if m >= RULES[rule].sets:
+            ids.setdefault((synthesis, m, n_syn), {})[rule] = arm.id
     return ids

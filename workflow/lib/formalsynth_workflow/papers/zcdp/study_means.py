@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.constraints import Count, Finite, PositiveNumber
-from formalsynth_workflow.papers.zcdp._outcomes import ids_by_arm, no_details
+from formalsynth_workflow.papers.zcdp._outcomes import ids_by_arm
 from formalsynth_workflow.papers.zcdp.accounting import ZCDP, Setting
 from formalsynth_workflow.papers.zcdp.means import SOURCES, exact_means, simulated_means
 from formalsynth_workflow.study import Arm, Outcome, Run, study
@@ -38,7 +38,7 @@ def means(
     rows = pd.concat(parts, ignore_index=True)
     rows = rows.assign(replicate=np.asarray(run.replicates)[rows["replicate"]], synthesizer=rows["source"].map(ids))
     if 0 not in run.replicates:
-        return Outcome(rows, no_details())
+        return Outcome(rows)
     exact = exact_means(setting, rho, ids, mean)
     laws = zip(exact["source"].map(ids), exact["mean"].astype(float), exact["sd"].astype(float), strict=True)
     curves = [_density(id, centre, sd) for id, centre, sd in laws]

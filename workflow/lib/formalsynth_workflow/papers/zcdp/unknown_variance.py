@@ -20,31 +20,12 @@ from formalsynth_workflow.papers.zcdp.accounting import Setting, compose_approxi
 
 if TYPE_CHECKING:
     import pandas as pd
-    from scipy.stats.distributions import rv_frozen
 
 LOCAL = "(eps, delta)-DP, local to s^2"
 """Kind of guarantee of numbers that depend on the confidential variance; publishing them has a privacy cost."""
 
 
 # The synthetic variance ----------------------------------------------------------------------------------------------
-
-
-def variance_distribution(setting: Setting, n_syn: float) -> rv_frozen:
-    """Return the Gamma distribution of the variance of ``m n_syn`` normal records: shape (N-1)/2, rate (N-1)/(2 s^2).
-
-    Args:
-        setting: the release; its variance is the confidential s^2.
-        n_syn: number of synthetic records in each data set; m n_syn must be at least 2.
-
-    Raises:
-        ValueError: there are fewer than 2 records.
-
-    Source: zcdp paper, Section 4.3.
-    """
-    from scipy.stats import gamma
-
-    shape = _variance_shape(setting, n_syn)
-    return gamma(shape, scale=setting.variance / shape)
 
 
 def variance_loss(setting: Setting, n_syn: float, other: float, x: Array) -> Array:
@@ -92,9 +73,7 @@ def variance_epsilon_derived(setting: Setting, n_syn: float, delta: float) -> fl
 
 def variance_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
     """Return the smallest epsilon for the synthetic variance: the inverse of :func:`variance_delta`; arguments as printed."""
-    if setting.variance_sensitivity >= setting.variance:
-        return math.inf
-    return smallest_epsilon(lambda epsilon: variance_delta(setting, n_syn, epsilon), delta)
+    return _smallest_epsilon(variance_delta, setting, n_syn, delta)
 
 
 def variance_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
@@ -102,12 +81,8 @@ def variance_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
 
     It is the maximum over both neighbours ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
     """
-    if setting.variance_sensitivity >= setting.variance:
-        return 1.0
     shape = _variance_shape(setting, n_syn)
-    neighbours = (setting.variance + sign * setting.variance_sensitivity for sign in (-1, 1))
-    pairs = [pair for other in neighbours for pair in ((setting.variance, other), (other, setting.variance))]
-    return max(gamma_pair_delta(epsilon, shape, *pair) for pair in pairs)
+    return _largest_delta(setting, (-1, 1), lambda here, other: gamma_pair_delta(epsilon, shape, here, other))
 
 
 def _variance_shape(setting: Setting, n_syn: float) -> float:
@@ -122,7 +97,10 @@ def _variance_loss_parts(setting: Setting, n_syn: float, other: float) -> tuple[
 
 
 def _percentiles(setting: Setting, n_syn: float, delta: float) -> Array:
-    """Percentiles of :func:`variance_distribution` with ``delta / 2`` in each tail, without loading scipy.stats."""
+    """Percentiles of the synthetic variance with ``delta / 2`` in each tail.
+
+    The variance of N normal records has a Gamma distribution: shape (N-1)/2, rate (N-1)/(2 s^2) (zcdp paper, Section 4.3).
+    """
     check_delta(delta)
     shape = _variance_shape(setting, n_syn)
     quantiles = special.gammaincinv(shape, [delta / 2, 1 - delta / 2])
@@ -152,9 +130,7 @@ def mean_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
 
 def mean_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
     """Return the smallest epsilon for the synthetic mean: the inverse of :func:`mean_delta`."""
-    if setting.variance_sensitivity >= setting.variance:
-        return math.inf
-    return smallest_epsilon(lambda epsilon: mean_delta(setting, n_syn, epsilon), delta)
+    return _smallest_epsilon(mean_delta, setting, n_syn, delta)
 
 
 def mean_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
@@ -163,16 +139,34 @@ def mean_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
     It is the exact curve of two normal distributions whose means differ by 2d/n: the maximum over equal variances and
     ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
     """
-    if setting.variance_sensitivity >= setting.variance:
-        return 1.0
-    records, step = setting.m * n_syn, setting.variance_sensitivity
-    here = setting.variance / records
-    others = [(setting.variance + change) / records for change in (-step, 0.0, step)]
-    pairs = [pair for other in others for pair in ((here, other), (other, here))]
-    return max(normal_pair_delta(epsilon, setting.mean_sensitivity, *pair) for pair in pairs)
+    records, shift = setting.m * n_syn, setting.mean_sensitivity
+    return _largest_delta(
+        setting, (-1, 0, 1), lambda here, other: normal_pair_delta(epsilon, shift, here / records, other / records)
+    )
 
 
 # Exact curves of two distributions -----------------------------------------------------------------------------------
+
+
+def _smallest_epsilon(delta_at: Callable[[Setting, float, float], float], setting: Setting, n_syn: float, delta: float) -> float:
+    """Invert a curve of delta in epsilon; infinite if a neighbour may have variance 0."""
+    if setting.variance_sensitivity >= setting.variance:
+        return math.inf
+    return smallest_epsilon(lambda epsilon: delta_at(setting, n_syn, epsilon), delta)
+
+
+def _largest_delta(setting: Setting, steps: Sequence[int], pair_delta: Callable[[float, float], float]) -> float:
+    """Largest delta of the variance and its neighbours, in both directions; 1 if a neighbour may have variance 0.
+
+    Args:
+        setting: the release.
+        steps: changes of the variance, in units of its sensitivity.
+        pair_delta: delta of a pair of variances.
+    """
+    if setting.variance_sensitivity >= setting.variance:
+        return 1.0
+    others = [setting.variance + step * setting.variance_sensitivity for step in steps]
+    return max(pair_delta(*pair) for other in others for pair in ((setting.variance, other), (other, setting.variance)))
 
 
 def gamma_pair_delta(epsilon: float, shape: float, mean: float, other: float) -> float:
