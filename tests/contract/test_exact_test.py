@@ -101,22 +101,10 @@ def test_a_claim_that_is_exceeded_by_more_than_rounding_does_not_hold():
     assert not Finding("m", "beta", "replace", 1, np.inf, 1.0).holds
 
 
-def test_an_undefined_probability_is_a_violation_wherever_it_is():
+def test_undefined_probabilities_and_counts_are_a_violation_wherever_they_are_and_other_scales_too():
     """A maximum of Python's drops what is not a number, unless it comes first."""
-    sound, undefined = Output(np.zeros(3)), Output(np.array([0.0, np.nan, 0.0]))
-    assert sound.ratio(sound) == 0
-    assert sound.ratio(undefined) == undefined.ratio(sound) == np.inf
-    case = case_of(MECHANISMS["censored_unweighted"], "beta", {"epsilon": 1.0})
-    last = len(case.grid.records) - 1
-    for data in every_data_set(last + 1, range(6)):
-        case.output(data)
-        if last in data:
-            case._losses[data] = Output(np.full(225, np.nan))
-    assert not any(finding.holds for finding in exact_test(case))
-
-
-def test_undefined_counts_are_a_violation_and_other_scales_too():
-    """Whichever of the pairs comes first."""
+    masses = [Output(np.zeros(3)), Output(np.array([0.0, np.nan, 0.0]))]
+    assert largest_ratios(masses, np.array([0, 0, 1]), np.array([0, 1, 0])).tolist() == [0, np.inf, np.inf]
     sound, undefined = (Output(counts=LaplaceCounts(np.array([value, 2.0]), 0.5)) for value in (1.0, np.nan))
     wider = Output(counts=LaplaceCounts(np.array([1.0, 2.0]), 1.0))
     outputs, more = [sound, undefined, wider, sound], Output(counts=LaplaceCounts(np.array([4.0, 1.0]), 0.5))

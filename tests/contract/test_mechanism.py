@@ -1,4 +1,4 @@
-"""The contract of a mechanism: weights from 0 to 1 that belong to records and not to their places."""
+"""The contract of a mechanism: weights from 0 to 1 that belong to records, and the guarantee that it claims."""
 
 import numpy as np
 import pytest
@@ -10,227 +10,148 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, DirectRelease, Form, LaplaceCounts, mechanism
 from formalsynth.core.registry import load
 
-
-def form_of(weights):
-    return Form(weights, Sensitive(weights))
+EPSILON = 3.0
 
 
-def by_place(context) -> Form:
-    return form_of(np.linspace(0, 1, len(context.records)))
+def check(body, words, returns=Form, **registered):
+    """Compare the fault of a mechanism with this body, a function of its context, with the words; None for no fault."""
+
+    def own(context, *, epsilon: float):
+        return body(context)
+
+    own.__annotations__["return"] = returns
+    load(["formalsynth.families.poisson"])
+    generator = np.random.default_rng(4)
+    records, draws = intercept_only(generator.poisson(5, 20)), {"mu": generator.gamma(50, 0.1, 200)}
+    with MECHANISMS.trial():
+        mechanism(**{"guarantee": ASYMPTOTIC} | registered)(own)
+        problems = check_mechanism(MECHANISMS["own"], {"epsilon": EPSILON}, FAMILIES["poisson"], records, draws)
+    assert len(problems) == (words is not None), problems
+    assert words is None or words in problems[0]
 
 
-def too_large(context) -> Form:
-    return form_of(1 + context.parents[0].by_record)
+def form_of(weights, sensitive=None, threshold=None):
+    return Form(weights, Sensitive(weights if sensitive is None else sensitive, threshold=threshold))
 
 
-def too_few(context) -> Form:
-    return form_of(np.ones(3))
-
-
-def infinite(context) -> Form:
-    return form_of(np.full(len(context.records), np.nan))
-
-
-def bare(context) -> Form:
+def ones(context):
     return np.ones(len(context.records))
 
 
-def by_chance(context) -> Form:
-    return form_of(np.random.default_rng().random(len(context.records)))
-
-
-def stumbles(context) -> Form:
-    return context.nothing
-
-
-def by_stream(context) -> Form:
-    return form_of(context.address.generator("mechanism").random(len(context.records)))
-
-
-def by_risk(context) -> Form:
-    return form_of(1 / (1 + context.parents[0].by_record))
-
-
-def in_the_base(context) -> Form:
+def in_the_base(context):
     context.records.x.base[:] = 1
-    return form_of(np.ones(len(context.records)))
+    return form_of(ones(context))
 
 
-def made_writeable(context) -> Form:
+def made_writeable(context):
     risk = context.parents[0].by_record
     risk.setflags(write=True)
     risk /= 2
     return form_of(1 / (1 + risk))
 
 
-def in_place(context) -> Form:
+def in_place(context):
     context.parents[0].by_record[:] /= 2
-    return form_of(np.ones(len(context.records)))
+    return form_of(ones(context))
 
 
-def confidential_stream(context) -> Form:
-    return form_of(context.address.generator("data").random(len(context.records)))
-
-
-def sensitive_too_small(context) -> Form:
-    ones = np.ones(len(context.records))
-    return Form(ones, Sensitive(0.1 * ones))
-
-
-def sensitive_of_the_parent(context) -> Form:
-    return Form(np.ones(len(context.records)), Sensitive(context.parents[0].weights))
-
-
-def only_for_few(context) -> Form:
-    n = len(context.records)
-    return form_of(np.full(n, 1.0 if n < 1000 else 1.5))
-
-
-def one_length(context) -> Form:
-    return form_of(np.full(20, 0.5))
-
-
-def remembers(context, kept=[]) -> Form:  # noqa: B006
+def remembers(context, kept=[]):  # noqa: B006
     kept.append(context.records.x.max())
-    return form_of(np.full(len(context.records), 1 / len(kept)))
+    return form_of(ones(context) / len(kept))
 
 
-def unclipped(context) -> Form:
-    ones = np.ones(len(context.records))
-    return Form(ones, Sensitive(ones, threshold=0.5))
+SHAPES = "returns weights of shape"
+BELOW = "sensitive weights below the weights of the fit"
 
 
 @pytest.mark.parametrize(
-    ("function", "words"),
+    ("body", "words"),
     [
+        (lambda c: form_of(c.address.generator("mechanism").random(len(c.records))), None),
+        (lambda c: form_of(1 / (1 + c.parents[0].by_record)), None),
+        (lambda c: form_of(np.linspace(0, 1, len(c.records))), "are reordered"),
+        (lambda c: form_of(1 + c.parents[0].by_record), "weights from "),
+        (lambda c: form_of(np.ones(3)), f"{SHAPES} (3,): there has to be one for each of the 20 records"),
+        (lambda c: form_of(np.nan * ones(c)), "not finite"),
+        (lambda c: form_of(np.inf * ones(c)), "not finite"),
+        (lambda c: form_of(np.ones((len(c.records), 1))), f"{SHAPES} (20, 1)"),
+        (lambda c: form_of(-0.1 * ones(c)), "returns weights from -0.1 to -0.1: they have to be from 0 to 1"),
+        (lambda c: form_of(c.parents[0].by_record / c.parents[0].by_record.mean()), "divide by the largest one, not by their"),
+        (ones, "returns ndarray: it has to return a Form, a DirectRelease or a PrivateFit"),
+        (lambda c: form_of(np.random.default_rng().random(len(c.records))), "returns different weights when it is called again"),
+        (lambda c: c.nothing, "stops with AttributeError"),
         (in_the_base, "changes its input, which other synthesizers also use"),
         (made_writeable, "changes its input, which other synthesizers also use"),
         (in_place, "writes into an array that it was given"),
-        (confidential_stream, "uses the random stream 'data'"),
-        (sensitive_too_small, "sensitive weights below the weights of the fit"),
-        (sensitive_of_the_parent, "sensitive weights below the weights of the fit"),
-        (only_for_few, "returns weights from 1.5 to 1.5"),
-        (one_length, "returns weights of shape (20,): there has to be one for each of the 19 records"),
+        (lambda c: form_of(c.address.generator("data").random(len(c.records))), "uses the random stream 'data'"),
+        (lambda c: form_of(ones(c), 0.1 * ones(c)), BELOW),
+        (lambda c: form_of(ones(c), 0.999 * ones(c)), BELOW),
+        (lambda c: form_of(ones(c), c.parents[0].weights), BELOW),
+        (lambda c: form_of(ones(c), 2 * ones(c)), "returns sensitive weights from 2 to 2"),
+        (lambda c: Form(ones(c), Sensitive(ones(c), range=(0.5, 1.5), range_weights=ones(c))), "returns a sensitive range"),
+        (lambda c: form_of((1.0 if len(c.records) < 1000 else 1.5) * ones(c)), "returns weights from 1.5 to 1.5"),
+        (lambda c: form_of(np.full(20, 0.5)), f"{SHAPES} (20,): there has to be one for each of the 19 records"),
         (remembers, "returns different weights when it is called again"),
-        (unclipped, "returns a threshold, which bounds a record only if the program clips at it"),
+        (lambda c: form_of(ones(c), threshold=0.5), "returns a threshold, which bounds a record only if the program clips at it"),
     ],
 )  # fmt: skip
-def test_what_would_change_others_or_understate_epsilon_is_found(function, words):
-    problems = problems_of(function)
-    assert len(problems) == 1
-    assert words in problems[0]
+def test_what_would_change_others_or_understate_epsilon_is_found(body, words):
+    check(body, words)
 
 
-def of_own_record(context, *, epsilon: float) -> Form:
-    weights = 1 / (1 + context.records.x)
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_quantile(context, *, epsilon: float) -> Form:
-    weights = np.where(context.records.x > np.quantile(context.records.x, 0.9), 0.5, 1.0)
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_largest(context, *, epsilon: float) -> Form:
-    weights = np.where(context.records.x == context.records.x.max(), 0.5, 1.0)
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_mean(context, *, epsilon: float) -> Form:
-    weights = 1 / (1 + np.abs(context.records.x - context.records.x.mean()))
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_number(context, *, epsilon: float) -> Form:
-    weights = np.full(len(context.records), 1 / len(context.records))
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_frequency(context, *, epsilon: float) -> Form:
+def frequencies(context):
     _, place, number = np.unique(context.records.x, return_inverse=True, return_counts=True)
-    weights = 1 / number[place]
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
+    return number[place]
 
 
-def by_parent(context, *, epsilon: float) -> Form:
-    weights = 1 / (1 + context.parents[0].by_record)
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_draws(context, *, epsilon: float) -> Form:
-    weights = 1 / (1 + np.abs(context.log_likelihood(context.parents[0].draws)).max(axis=0))
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def strict_by_chance(context, *, epsilon: float) -> Form:
-    weights = context.address.generator("mechanism").random(len(context.records))
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def wide(context, *, epsilon: float) -> Form:
-    weights = 1 / (1 + context.records.x)
-    return Form(weights, Sensitive(weights, threshold=epsilon))
-
-
-def without_threshold(context, *, epsilon: float) -> Form:
-    return form_of(1 / (1 + context.records.x))
-
-
-def wide_for_large_records(context, *, epsilon: float) -> Form:
-    weights = 1 / (1 + context.records.x)
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2 * (2 if context.records.x.min() > 4 else 1)))
-
-
-def by_mean_of_many(context, *, epsilon: float) -> Form:
-    x = context.records.x
-    weights = 1 / (1 + x) if len(x) < 100 else 1 / (1 + x + x.mean())
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_far_outcome(context, *, epsilon: float) -> Form:
-    weights = np.full(len(context.records), 0.1 if context.records.x.max() > 1e6 else 1.0)
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
-
-
-def by_far_draw(context, *, epsilon: float) -> Form:
-    largest = max(values.max() for values in context.parents[0].draws.values())
-    weights = np.full(len(context.records), 0.1 if largest > 1e6 else 1.0)
-    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
+def far_draws(context):
+    return max(values.max() for values in context.parents[0].draws.values()) > 1e6
 
 
 STRICT = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0, "replace": 2.0}, "censors": True, "parents": 0}
 MOVES = "gives a record a different weight when other records change"
+PARENTS = "its weights depend on its parents"
+
+
+def own_weight(context):
+    return 1 / (1 + context.records.x)
 
 
 @pytest.mark.parametrize(
-    ("function", "registered", "words"),
+    ("weights", "registered", "words"),
     [
-        (of_own_record, {}, None),
-        (by_quantile, {}, MOVES),
-        (by_largest, {}, MOVES),
-        (by_mean, {}, MOVES),
-        (by_number, {}, MOVES),
-        (by_mean_of_many, {}, "a different weight among 2000 records than among 20"),
-        (by_frequency, {}, MOVES),
-        (by_parent, {"parents": 1}, "its weights depend on its parents"),
-        (by_draws, {"parents": 1}, "its weights depend on its parents"),
-        (by_far_outcome, {}, MOVES),
-        (by_far_draw, {"parents": 1}, "is built on parents"),
-        (strict_by_chance, {}, "has random weights"),
-        (wide, {}, "claims epsilon 3 for add_remove as 'DP (add/remove)', which needs Sensitive(weights, threshold=1.5), not"),
-        (of_own_record, {"strict": {"add_remove": 0.5}}, "claims epsilon 1.5 for add_remove"),
-        (of_own_record, {"strict": {"add_remove": 1.0, "replace": 1.0}}, "claims epsilon 3 for replace"),
-        (without_threshold, {}, "not the threshold None"),
-        (wide_for_large_records, {}, "claims epsilon 3 for add_remove"),
+        (own_weight, {}, None),
+        (lambda c: np.where(c.records.x > np.quantile(c.records.x, 0.9), 0.5, 1.0), {}, MOVES),
+        (lambda c: np.where(c.records.x == c.records.x.max(), 0.5, 1.0), {}, MOVES),
+        (lambda c: 1 / (1 + np.abs(c.records.x - c.records.x.mean())), {}, MOVES),
+        (lambda c: ones(c) / len(c.records), {}, MOVES),
+        (lambda c: 1 / (1 + c.records.x + (0 if len(c.records) < 100 else c.records.x.mean())), {},
+         "a different weight among 2000 records than among 20"),
+        (lambda c: 1 / frequencies(c), {}, MOVES),
+        (lambda c: 1 / (1 + c.parents[0].by_record), {"parents": 1}, PARENTS),
+        (lambda c: 1 / (1 + np.abs(c.log_likelihood(c.parents[0].draws)).max(axis=0)), {"parents": 1}, PARENTS),
+        (lambda c: (0.1 if c.records.x.max() > 1e6 else 1.0) * ones(c), {}, MOVES),
+        (lambda c: (0.1 if far_draws(c) else 1.0) * ones(c), {"parents": 1}, "is built on parents"),
+        (lambda c: c.address.generator("mechanism").random(len(c.records)), {}, "has random weights"),
+        (own_weight, {"strict": {"add_remove": 0.5}}, "claims epsilon 1.5 for add_remove"),
+        (own_weight, {"strict": {"add_remove": 1.0, "replace": 1.0}}, "claims epsilon 3 for replace"),
     ],
 )  # fmt: skip
-def test_a_guarantee_for_every_data_set_is_checked(function, registered, words):
-    problems = problems_of(function, {"epsilon": 3.0}, **STRICT | registered)
-    if words is None:
-        assert problems == []
-    else:
-        assert len(problems) == 1
-        assert words in problems[0]
+def test_a_guarantee_for_every_data_set_is_checked(weights, registered, words):
+    check(lambda context: form_of(weights(context), threshold=EPSILON / 2), words, **STRICT | registered)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        (lambda c: EPSILON,
+         "claims epsilon 3 for add_remove as 'DP (add/remove)', which needs Sensitive(weights, threshold=1.5), not"),
+        (lambda c: None, "not the threshold None"),
+        (lambda c: EPSILON / 2 * (2 if c.records.x.min() > 4 else 1), "claims epsilon 3 for add_remove"),
+    ],
+)  # fmt: skip
+def test_a_threshold_above_the_claim_is_found(threshold, words):
+    check(lambda context: form_of(own_weight(context), threshold=threshold(context)), words, **STRICT)
 
 
 class Uniform:
@@ -252,153 +173,40 @@ SEEN = []
 """Outcomes that a predictor remembers between calls."""
 
 
-def noisy(context, epsilon, scale, ends=(0, 20), leaks="", generator=None, counts=None) -> DirectRelease:
-    """A histogram with 20 bins."""
+def noisy(context, claim=EPSILON, scale=2 / EPSILON, ends=(0, 20), leaks="", generator=None, counts=None, stated=True, more=None):
+    """Release a histogram with 20 bins; ``more`` returns further draws."""
     x = context.records.x
-    made = LaplaceCounts(np.histogram(x, 20, ends)[0].astype(float) if counts is None else counts, scale)
+    SEEN.append(x[:1].sum())
+    made = LaplaceCounts(np.histogram(x, 20, ends)[0].astype(float) if counts is None else counts(x), scale)
     kept = np.maximum(made.noisy(generator or context.address.generator("mechanism"), 1), 1e-9)
-    return DirectRelease({"probability": kept / kept.sum()}, Uniform(context.records, leaks), epsilon, made)
+    draws = {"probability": kept / kept.sum()} | ({} if more is None else more(x))
+    return DirectRelease(draws, Uniform(context.records, leaks), claim, made if stated else None)
 
 
-def fair(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon)
-
-
-def half_the_noise(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 1 / epsilon)
-
-
-def bins_from_the_data(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, ends=(context.records.x.min(), context.records.x.max()))
-
-
-def weighted_counts(context, *, epsilon: float) -> DirectRelease:
-    x = context.records.x
-    return noisy(context, epsilon, 2 / epsilon, counts=np.histogram(x, 20, (0, 20), weights=x)[0])
-
-
-def predicts_from_the_records(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, leaks="given")
-
-
-def predicts_from_what_it_kept(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, leaks="kept")
-
-
-def predicts_the_first_record(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, leaks="first")
-
-
-def predicts_from_what_it_saw(context, *, epsilon: float) -> DirectRelease:
-    SEEN.append(context.records.x[:1].sum())
-    return noisy(context, epsilon, 2 / epsilon, leaks="seen")
-
-
-def predicts_from_many_records(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, leaks="many")
-
-
-def predicts_too_few(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, leaks="narrow")
-
-
-def with_a_tail(context, *, epsilon: float) -> DirectRelease:
-    release = noisy(context, epsilon, 2 / epsilon)
-    tail = np.array([float((context.records.x > 1000).sum())])
-    return DirectRelease({**release.draws, "tail": tail}, release.predictor, epsilon, release.counts)
-
-
-def with_nothing(context, *, epsilon: float) -> DirectRelease:
-    release = noisy(context, epsilon, 2 / epsilon)
-    return DirectRelease({"probability": np.nan * release.draws["probability"]}, release.predictor, epsilon, release.counts)
-
-
-def without_noise(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, generator=np.random.default_rng(1))
-
-
-def with_other_noise(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon, 2 / epsilon, generator=np.random.default_rng())
-
-
-def with_the_mean(context, *, epsilon: float) -> DirectRelease:
-    wide_bins = np.histogram(context.records.x // 5, 20, (0, 20))[0].astype(float)
-    release = noisy(context, epsilon, 2 / epsilon, counts=wide_bins)
-    return DirectRelease({**release.draws, "mean": context.records.x.mean()[None]}, release.predictor, epsilon, release.counts)
-
-
-def claims_less(context, *, epsilon: float) -> DirectRelease:
-    return noisy(context, epsilon / 2, 2 / epsilon)
-
-
-def without_counts(context, *, epsilon: float) -> DirectRelease:
-    release = noisy(context, epsilon, 2 / epsilon)
-    return DirectRelease(release.draws, release.predictor, epsilon)
+CHANGES = "predicts different values from the same draws when the records change"
+LITTLE = "too little noise for its counts"
 
 
 @pytest.mark.parametrize(
-    ("function", "words"),
+    ("changes", "words"),
     [
-        (fair, None),
-        (half_the_noise, "claims epsilon 3 for replace, but a record costs 6: too little noise for its counts"),
-        (bins_from_the_data, "too little noise for its counts"),
-        (weighted_counts, "too little noise for its counts"),
-        (predicts_from_the_records, "predicts different values from the same draws when the records change"),
-        (predicts_from_what_it_kept, "predicts different values from the same draws when the records change"),
-        (predicts_the_first_record, "predicts different values from the same draws when the records change"),
-        (predicts_from_what_it_saw, "predicts different values from the same draws when the records change"),
-        (predicts_from_many_records, "predicts different values from the same draws when the records change"),
-        (predicts_too_few, "predicts an array (1, 3) for 1 draws and 20 records: return (1, 20), with finite numbers"),
-        (with_a_tail, "uses the records as well as its noisy counts"),
-        (with_nothing, "returns draws that are not finite"),
-        (without_noise, "returns the same draws for another random stream"),
-        (with_other_noise, "returns different draws when it is called again"),
-        (with_the_mean, "returns different draws for the same counts and noise"),
-        (claims_less, "returns epsilon 1.5, but claims 3 as 'DP (replace-one)'"),
-        (without_counts, "returns no counts to check that claim"),
+        (lambda c: {}, None),
+        (lambda c: {"scale": 1 / EPSILON}, f"claims epsilon 3 for replace, but a record costs 6: {LITTLE}"),
+        (lambda c: {"ends": (c.records.x.min(), c.records.x.max())}, LITTLE),
+        (lambda c: {"counts": lambda x: np.histogram(x, 20, (0, 20), weights=x)[0]}, LITTLE),
+        *((lambda c, leaks=leaks: {"leaks": leaks}, CHANGES) for leaks in ("given", "kept", "first", "seen", "many")),
+        (lambda c: {"leaks": "narrow"}, "predicts an array (1, 3) for 1 draws and 20 records: return (1, 20), with finite"),
+        (lambda c: {"more": lambda x: {"tail": np.array([float((x > 1000).sum())])}},
+         "uses the records as well as its noisy counts"),
+        (lambda c: {"more": lambda x: {"probability": np.full((1, 20), np.nan)}}, "returns draws that are not finite"),
+        (lambda c: {"generator": np.random.default_rng(1)}, "returns the same draws for another random stream"),
+        (lambda c: {"generator": np.random.default_rng()}, "returns different draws when it is called again"),
+        (lambda c: {"counts": lambda x: np.histogram(x // 5, 20, (0, 20))[0] * 1.0, "more": lambda x: {"mean": x.mean()[None]}},
+         "returns different draws for the same counts and noise"),
+        (lambda c: {"claim": EPSILON / 2}, "returns epsilon 1.5, but claims 3 as 'DP (replace-one)'"),
+        (lambda c: {"stated": False}, "returns no counts to check that claim"),
     ],
 )  # fmt: skip
-def test_a_direct_release_is_checked_on_neighbours(function, words):
+def test_a_direct_release_is_checked_on_neighbours(changes, words):
     registered = {"guarantee": "DP (replace-one)", "strict": {"replace": 1.0}, "parents": 0}
-    problems = problems_of(function, {"epsilon": 3.0}, **registered)
-    if words is None:
-        assert problems == []
-    else:
-        assert len(problems) == 1
-        assert words in problems[0]
-
-
-def poisson():
-    """A family with 20 records and draws of its posterior."""
-    load(["formalsynth.families.poisson"])
-    generator = np.random.default_rng(4)
-    return FAMILIES["poisson"], intercept_only(generator.poisson(5, 20)), {"mu": generator.gamma(50, 0.1, 200)}
-
-
-def problems_of(function, parameters=None, **registered):
-    """List the faults of a mechanism under the contract."""
-    with MECHANISMS.trial():
-        mechanism(**{"guarantee": ASYMPTOTIC} | registered)(function)
-        return check_mechanism(MECHANISMS[function.__name__], parameters or {}, *poisson())
-
-
-@pytest.mark.parametrize(
-    ("function", "words"),
-    [
-        (by_place, "are reordered"),
-        (too_large, "weights from "),
-        (too_few, "returns weights of shape (3,): there has to be one for each of the 20 records"),
-        (infinite, "not finite"),
-        (bare, "returns ndarray"),
-        (by_chance, "returns different weights when it is called again"),
-        (stumbles, "stops with AttributeError"),
-        (by_stream, None),
-        (by_risk, None),
-    ],
-)
-def test_a_broken_contract_is_reported(function, words):
-    problems = problems_of(function)
-    if words is None:
-        assert problems == []
-    else:
-        assert any(words in problem for problem in problems), problems
+    check(lambda context: noisy(context, **changes(context)), words, DirectRelease, **registered)

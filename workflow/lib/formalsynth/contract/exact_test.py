@@ -66,22 +66,16 @@ class Case:
     parameters: Mapping[str, float]
     family: Family
     grid: Grid
-    _losses: dict[DataSet, Output] = field(default_factory=dict, repr=False)
     _columns: dict[Reference | None, dict[int, Array]] = field(default_factory=dict, repr=False)
     """Log-likelihoods (S,) of records by their position in ``_records``, for each reference."""
-
-    def output(self, data: DataSet) -> Output:
-        """Distribution of the output on one data set; computed once."""
-        if data not in self._losses:
-            self._losses[data] = self._output(data)
-        return self._losses[data]
 
     @cached_property
     def _records(self) -> Records:
         """Records of the grid, and after them those of the large data set."""
         return self.grid.records if self.grid.large is None else joined(self.grid.records, self.grid.large)
 
-    def _output(self, data: DataSet) -> Output:
+    def output(self, data: DataSet) -> Output:
+        """Distribution of the output on one data set."""
         places = np.array(data, dtype=int)
         records = self._records.take(places)
         # the noise of a first stage is never drawn: all its outputs are declared, and the first of them is 0
@@ -130,7 +124,7 @@ class Case:
     def _large_ratios(self, n: int) -> Iterator[tuple[Neighbours, Array]]:
         m = len(self.grid.records)
         large = tuple(range(m, m + n))
-        outputs = [self._output(large), *(self._output((*large, k)) for k in range(m))]
+        outputs = [self.output(large), *(self.output((*large, k)) for k in range(m))]
         sides = np.arange(1, m + 1)
         yield "add_remove", largest_ratios(outputs, np.zeros(m, dtype=int), sides)
         if m > 1:
@@ -153,25 +147,17 @@ class Output:
         noise = None if self.counts is None else (self.counts.counts.shape, self.counts.scale)
         return self.selection is None, mass, noise
 
-    def ratio(self, other: Output) -> float:
-        """Largest absolute log ratio of the probabilities of an output; infinite if one is impossible or undefined."""
-        return float(largest_ratios([self, other], np.array([0]), np.array([1]))[0])
-
 
 def largest_ratios(outputs: Sequence[Output], first: Index, second: Index) -> Array:
     """Largest absolute log ratio (pairs,) of each pair of outputs; infinite if one is impossible or undefined."""
     largest = np.full(len(first), math.inf)
-    kinds: dict[tuple[object, ...], list[int]] = {}
-    for at, output in enumerate(outputs):
-        kinds.setdefault(output.kind, []).append(at)
-    place, code = np.empty((2, len(outputs)), dtype=int)
-    for k, members in enumerate(kinds.values()):
-        place[members], code[members] = np.arange(len(members)), k
-    same = code[first] == code[second]
-    for k, members in enumerate(kinds.values()):
-        pairs = np.flatnonzero(same & (code[first] == k))
+    kinds = [output.kind for output in outputs]
+    for kind in dict.fromkeys(kinds):
+        members = np.array([other == kind for other in kinds])
+        place, pairs = np.cumsum(members) - 1, np.flatnonzero(members[first] & members[second])
         if len(pairs):
-            largest[pairs] = _of_one_kind([outputs[at] for at in members], place[first[pairs]], place[second[pairs]])
+            chosen = [output for output, is_member in zip(outputs, members, strict=True) if is_member]
+            largest[pairs] = _of_one_kind(chosen, place[first[pairs]], place[second[pairs]])
     return np.where(np.isnan(largest), math.inf, largest)
 
 

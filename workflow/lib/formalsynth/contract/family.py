@@ -141,16 +141,21 @@ def _moves(family: Family, records: Records, draws: Draws, values: Array) -> boo
     return False
 
 
+def _predicted(fitted: Fitted) -> Iterator[tuple[Draws, Callable[[Records], Array], Array]]:
+    """Yield a few draws, each with the log-likelihood (1, m) at it and predictive values of the first record."""
+    many = fitted.records.take(np.zeros(PREDICTED, dtype=int))
+    for k in range(DRAWS):
+        draw = take(fitted.draws, [k])
+        predicted = fitted.family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
+        yield draw, partial(log_likelihood, fitted.family, draws=draw), predicted
+
+
 def _density(fitted: Fitted) -> Iterator[str]:
     """Check that the density integrates to 1 and that predictive values follow it."""
     record = fitted.records.take(slice(0, 1))
-    for k in range(DRAWS):
-        draw = take(fitted.draws, [k])
-        many, likelihood = record.take(np.zeros(PREDICTED, dtype=int)), partial(log_likelihood, fitted.family, draws=draw)
-        predicted = fitted.family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
-        problems = check_record(record, draw, likelihood, predicted, support(fitted.family))
-        yield from problems
-        if problems:
+    for draw, likelihood, predicted in _predicted(fitted):
+        if problems := check_record(record, draw, likelihood, predicted, support(fitted.family)):
+            yield from problems
             return
 
 
@@ -183,15 +188,9 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
 def _distribution(fitted: Fitted) -> Iterator[str]:
     """Check that a distribution function for noisy tables is that of the density."""
     family, record = fitted.family, fitted.records.take(slice(0, 1))
-    if not has_distribution(family):
-        return
-    for k in range(DRAWS):
-        draw = take(fitted.draws, [k])
-        many, likelihood = record.take(np.zeros(PREDICTED, dtype=int)), partial(log_likelihood, family, draws=draw)
-        predicted = family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
-        faults = check_distribution(record, likelihood, partial(_upto, family, draw), predicted, support(family))
-        yield from (f"{fault}, at {in_words(draw)}: see log_interval_probability" for fault in faults)
-        if faults:
+    for draw, likelihood, predicted in _predicted(fitted) if has_distribution(family) else ():
+        if faults := check_distribution(record, likelihood, partial(_upto, family, draw), predicted, support(family)):
+            yield from (f"{fault}, at {in_words(draw)}: see log_interval_probability" for fault in faults)
             return
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +26,18 @@ class NoiseCall:
         """State of the generator before the noise is drawn."""
         return str(self.generator.bit_generator.state)
 
-    def fault(self, stated: Counts | None) -> str:
-        """Fault of the call compared with the stated counts, as the end of a sentence; empty if there is none."""
-        same = stated is not None and np.array_equal(self.counts.counts, stated.counts, equal_nan=True)
-        if stated is None or not same or self.counts.scale != stated.scale:
-            return "adds noise to counts that differ from those it states, or with another scale"
-        if type(self.generator) is not np.random.Generator:
-            return "draws its noise with its own generator: pass the result of context.address.generator to counts.noisy"
-        return ""
+
+def calls_fault(calls: Sequence[NoiseCall], stated: Counts | None) -> str:
+    """Fault of the calls, of which there must be one for the stated counts, as the end of a sentence; empty if there is none."""
+    if len(calls) != 1 or calls[0].runs != 1:
+        return f"draws the noise of its counts {sum(call.runs for call in calls)} times: call counts.noisy(generator, 1) once"
+    counts, generator = calls[0].counts, calls[0].generator
+    same = stated is not None and np.array_equal(counts.counts, stated.counts, equal_nan=True)
+    if stated is None or not same or counts.scale != stated.scale:
+        return "adds noise to counts that differ from those it states, or with another scale"
+    if type(generator) is not np.random.Generator:
+        return "draws its noise with its own generator: pass the result of context.address.generator to counts.noisy"
+    return ""
 
 
 @contextlib.contextmanager

@@ -73,20 +73,22 @@ class Checked:
         data = self.family.stan_data(records, weights, self.use.data)
         return evaluate(self.executable, data, {name: values[0] for name, values in draw.items()}, seed)
 
+    def generated(self, name: str, draws: Draws, records: Records) -> Array:
+        """Generate one of its quantities (S, n), with all weights 1."""
+        data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
+        return generate(self.executable, data, draws, SEED)[name]
+
     def log_lik(self, draws: Draws, records: Records) -> Array:
         """Evaluate its log-likelihood (S, n)."""
-        data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
-        return generate(self.executable, data, draws, SEED)["log_lik"]
+        return self.generated("log_lik", draws, records)
 
     def distribution(self, draws: Draws, records: Records) -> Array:
         """Evaluate its distribution function (S, n)."""
-        data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
-        return np.asarray(np.exp(generate(self.executable, data, draws, SEED)["log_cdf"]))
+        return np.asarray(np.exp(self.generated("log_cdf", draws, records)))
 
-    def predicted(self, draws: Draws, records: Records, seed: int = SEED) -> Array:
+    def predicted(self, draws: Draws, records: Records) -> Array:
         """Draw its predictive values (S, n)."""
-        data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
-        return generate(self.executable, data, draws, seed)["x_rep"]
+        return self.generated("x_rep", draws, records)
 
 
 def broken(family: Family, executable: Path, uses: Iterable[ProgramUse]) -> list[str]:
@@ -388,13 +390,18 @@ def _ends(checked: Checked, draws: Draws) -> Iterator[str]:
             )
 
 
-def _density(checked: Checked, draws: Draws) -> Iterator[str]:
-    """Check that the log-likelihood is that of a density, and that x_rep follows it."""
-    record = made_up(checked.use, checked.whole).take(slice(0, 1))
+def _predicted(checked: Checked, record: Records, draws: Draws) -> Iterator[tuple[Draws, Array, Support]]:
+    """Yield each draw, with predictive values of a record and their support."""
     for k in range(POINTS):
         draw = take(draws, [k])
         predicted = checked.predicted(draw, record.take(np.zeros(PREDICTED, dtype=int)))[0]
-        support = _reached(checked, predicted, float(checked.use.highest(record)[0]))
+        yield draw, predicted, _reached(checked, predicted, float(checked.use.highest(record)[0]))
+
+
+def _density(checked: Checked, draws: Draws) -> Iterator[str]:
+    """Check that the log-likelihood is that of a density, and that x_rep follows it."""
+    record = made_up(checked.use, checked.whole).take(slice(0, 1))
+    for draw, predicted, support in _predicted(checked, record, draws):
         yield from check_record(record, draw, partial(checked.log_lik, draw), predicted, support, "the program ")
 
 
@@ -409,10 +416,7 @@ def _distribution(checked: Checked, draws: Draws, records: Records) -> Iterator[
         yield "log_cdf of a record changes when another record changes: compute it from the record and the parameters only"
         return
     record = records.take(slice(0, 1))
-    for k in range(POINTS):
-        draw = take(draws, [k])
-        predicted = checked.predicted(draw, record.take(np.zeros(PREDICTED, dtype=int)))[0]
-        support = _reached(checked, predicted, float(checked.use.highest(record)[0]))
+    for draw, predicted, support in _predicted(checked, record, draws):
         likelihood, distribution = partial(checked.log_lik, draw), partial(checked.distribution, draw)
         faults = check_distribution(record, likelihood, distribution, predicted, support)
         yield from (f"at {in_words(draw)} the program {fault}: see log_cdf" for fault in faults)

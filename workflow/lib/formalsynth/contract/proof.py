@@ -39,8 +39,3 @@ def trials(mechanism: Mechanism) -> list[tuple[str, dict[str, float]]]:
     """Families and parameters that a mechanism's card declares for the exact test."""
     lines = TRIAL.findall(card_of(mechanism).read_text(encoding="utf-8"))
     return [(entry.pop("family"), entry) for entry in map(json.loads, lines)]
-
-
-def own_card_faults(mechanism: Mechanism) -> list[str]:
-    """List the faults of the card of a user's own mechanism; the cards of shipped ones are checked by tests."""
-    return card_faults(mechanism) if is_own(MECHANISMS.module(mechanism.name)) else []
