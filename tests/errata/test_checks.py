@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import yaml
-from check import Check, Interval, Row, at_most, find_checks, holds, near, simulated_mean
+from check import Interval, Row, at_most, find_checks, holds, near
 
 from formalsynth_workflow.ledger.errata import ErrataConfig
 
@@ -47,29 +47,11 @@ def test_a_value_agrees_where_it_shares_a_number_with_the_reference(value, refer
     assert Row("", value, value, reference, "").agrees(value) == agrees
 
 
-def test_a_simulated_mean_has_four_standard_errors():
-    interval = simulated_mean(np.random.default_rng(1).normal(3.0, 2.0, 10_000))
-    assert (interval.high - interval.low) / 2 == pytest.approx(4 * 2 / 100, rel=0.05)
-    assert interval.low < 3 < interval.high
-
-
 @pytest.mark.parametrize(
     ("printed", "derived", "expected"), [((4, 2), (4, 4), True), ((4, 4), (4, 4), False), ((2, 2), (4, 3), False)]
 )
 def test_a_finding_holds_if_the_derived_values_are_right_and_a_printed_one_is_wrong(printed, derived, expected):
     assert holds([Row("2 + 2", *values, 4, "count") for values in zip(printed, derived, strict=True)]) == expected
-
-
-def test_lines_show_both_readings_with_their_values():
-    check = Check("Two and two.", "x", "twice x", (), lambda: ["a note"], list)
-    assert list(check.lines([Row("2 + 2", 2, 4, at_most(4), "count")])) == [
-        "Two and two.",
-        "  printed: x",
-        "  derived: twice x",
-        "         printed  derived  reference",
-        "  2 + 2      2 ✓      4 ✓        ≤ 4  count",
-        "a note",
-    ]
 
 
 def test_the_command_checks_the_errata_that_it_is_given(repository):
