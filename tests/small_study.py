@@ -1,8 +1,10 @@
 """A small study for the tests of the steps, from config to measured batches, as the workflow runs it."""
 
 from dataclasses import dataclass
+from io import StringIO
 
 import numpy as np
+import pandas as pd
 import yaml
 from oracles import PRIORS, Posterior
 
@@ -12,6 +14,7 @@ from formalsynth.core.synthesizer import SamplerSettings, ScenarioKey, Synthesiz
 from formalsynth.stan.fit import Fit
 from formalsynth_workflow.jobs.inputs import FitJob
 from formalsynth_workflow.plan.load import read_plan
+from formalsynth_workflow.steps.audit import audit_batch
 from formalsynth_workflow.steps.data import DataBatch
 from formalsynth_workflow.steps.fit import fit_batch
 from formalsynth_workflow.steps.measure import measure_batch
@@ -21,6 +24,11 @@ from formalsynth_workflow.steps.tables import SAMPLE_TABLES, replicates_table, s
 ROOT = 7
 SETTINGS = SamplerSettings(draws=200, ess_min=20, rhat_max=2)
 RUN = {"papers": ["small"], "root_seed": ROOT, "scale": "paper", "scales": {"paper": {}}}
+AUDIT = {
+    "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
+    "each": 1, "random": 1, "refined": 1, "synthesizers": ["Unweighted", "Weighted"],
+}  # fmt: skip
+"""Audit of a scenario, as config requests it."""
 EVERYONE = ["Unweighted", "Weighted", ["averaged", "truncated"]]
 PAPER = {
     "id": 99,
@@ -159,7 +167,16 @@ def collected(scenario, batch, audit=None):
     return sample_tables(job, batch.data, parts) | {"replicates": rows, "audit": audit}
 
 
+def audited_tables(scenario, batch=None):
+    """Every collected table of a scenario with an audit, by name, read again."""
+    batch = batch or run_batch(scenario, [0, 1, 2])
+    job = as_passed(scenario.audit_job(f"0000-000{len(batch.data.x) - 1}", SETTINGS))
+    load(job.modules)
+    tables = collected(scenario, batch, audit_batch(job, batch.data, None))
+    return {name: pd.read_csv(StringIO(table.to_csv(index=False))) for name, table in tables.items()}
+
+
 __all__ = [
-    "PRIORS", "ROOT", "SETTINGS", "as_passed", "collected", "exact_sample", "failing_sample", "fit_one", "run_batch",
-    "small_paper",
+    "AUDIT", "PRIORS", "ROOT", "SETTINGS", "as_passed", "audited_tables", "collected", "exact_sample", "failing_sample",
+    "fit_one", "run_batch", "small_paper",
 ]  # fmt: skip

@@ -1,38 +1,23 @@
 """Audit: rows for the neighbours of the first data sets, and their place in the other tables."""
 
-from io import StringIO
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
-from small_study import SETTINGS, as_passed, collected, exact_sample, run_batch, small_paper
+from small_study import AUDIT, SETTINGS, audited_tables, small_paper
 
-from formalsynth import posteriors
 from formalsynth.audit.neighbours import additions
 from formalsynth.core.arrays import Records, joined
-from formalsynth.core.registry import load
 from formalsynth.core.rows import AUDIT_COLUMNS
-from formalsynth_workflow.steps.audit import _curve, audit_batch
-
-AUDIT = {
-    "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
-    "each": 1, "random": 1, "refined": 1, "replicates": 1, "synthesizers": ["Unweighted", "Weighted"],
-}  # fmt: skip
+from formalsynth_workflow.steps.audit import _curve
 
 
 @pytest.fixture
-def tables_of(tmp_path, monkeypatch):
+def tables_of(tmp_path, exact):
     """The tables of the small study with an audit, read again."""
-    monkeypatch.setattr(posteriors, "sample", exact_sample)
 
     def tables_of(**audit):
-        scenario = small_paper(tmp_path, audit=AUDIT | audit).scenarios["skewed_n60"]
-        batch = run_batch(scenario, [0, 1, 2])
-        job = as_passed(scenario.audit_job("0000-0002", SETTINGS))
-        load(job.modules)
-        tables = collected(scenario, batch, audit_batch(job, batch.data, None))
-        return {name: pd.read_csv(StringIO(table.to_csv(index=False))) for name, table in tables.items()}
+        return audited_tables(small_paper(tmp_path, audit=AUDIT | {"replicates": 1} | audit).scenarios["skewed_n60"])
 
     return tables_of
 
@@ -77,7 +62,7 @@ def test_a_curve_has_the_loss_for_every_outcome_with_weights_computed_again_and_
 
 
 def test_only_batches_with_audited_data_sets_are_audited(tmp_path):
-    scenario = small_paper(tmp_path, audit=AUDIT).scenarios["skewed_n60"]
+    scenario = small_paper(tmp_path, audit=AUDIT | {"replicates": 1}).scenarios["skewed_n60"]
     assert scenario.audit_job("0000-0001", SETTINGS).replicates == (0,)
     assert scenario.audit_job("0001-0002", SETTINGS) is None
 

@@ -2,18 +2,11 @@
 
 import pandas as pd
 import pytest
-from small_study import as_passed, collected, exact_sample, run_batch, small_paper
+from small_study import as_passed, collected, run_batch
 
-from formalsynth import posteriors
 from formalsynth.runtime.files import write_table
 from formalsynth_workflow.steps.collect import collect_scenario, joined
 from formalsynth_workflow.steps.tables import SAMPLE_TABLES
-
-
-@pytest.fixture
-def scenario(tmp_path, monkeypatch):
-    monkeypatch.setattr(posteriors, "sample", exact_sample)
-    return small_paper(tmp_path).scenarios["skewed_n60"]
 
 
 def written(scenario, folder, batches):
@@ -33,6 +26,7 @@ def written(scenario, folder, batches):
     return {name: table.drop(columns="seconds", errors="ignore").to_csv(index=False) for name, table in tables.items()}
 
 
+@pytest.mark.usefixtures("exact")
 def test_the_tables_do_not_depend_on_the_batches(scenario, tmp_path):
     together = collected(scenario, run_batch(scenario, [0, 1, 2]))
     expected = {name: table.drop(columns="seconds", errors="ignore").to_csv(index=False) for name, table in together.items()}

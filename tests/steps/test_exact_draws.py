@@ -1,38 +1,22 @@
 """Exact draws in place of Stan's."""
 
-from io import StringIO
-
 import numpy as np
-import pandas as pd
 import pytest
 import small_study
 from oracles import posterior
 from scipy import stats
-from small_study import SETTINGS, as_passed, collected, run_batch, small_paper
+from small_study import SETTINGS, as_passed, audited_tables, small_paper
 
 from formalsynth.core.registry import load
 from formalsynth.settings.messages import ConfigError
-from formalsynth_workflow.steps.audit import audit_batch
 from formalsynth_workflow.steps.fit import fit_batch
 from formalsynth_workflow.steps.simulate import simulate_batch
 
-AUDIT = {
-    "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
-    "each": 1, "random": 0, "refined": 1, "synthesizers": ["Unweighted", "Weighted"],
-}  # fmt: skip
+AUDIT = small_study.AUDIT | {"random": 0}
 
 
 def scenario_of(folder, **changes):
     return small_paper(folder, exact=True, **changes).scenarios["skewed_n60"]
-
-
-def tables_of(scenario):
-    """The tables of a scenario, read again."""
-    batch = run_batch(scenario, [0, 1, 2])
-    job = as_passed(scenario.audit_job("0000-0002", SETTINGS))
-    load(job.modules)
-    tables = collected(scenario, batch, audit_batch(job, batch.data, None))
-    return {name: pd.read_csv(StringIO(table.to_csv())) for name, table in tables.items()}
 
 
 def test_draws_are_of_the_posterior_in_closed_form(tmp_path):
@@ -51,7 +35,7 @@ def test_draws_are_of_the_posterior_in_closed_form(tmp_path):
 
 
 def test_the_bound_is_the_claim_of_the_audit(tmp_path):
-    tables = tables_of(scenario_of(tmp_path, audit=AUDIT))
+    tables = audited_tables(scenario_of(tmp_path, audit=AUDIT))
     claimed = tables["audit"].groupby(["replicate", "synthesizer"])["claimed"].first()
     epsilon = tables["replicates"].set_index(["replicate", "synthesizer"])["epsilon"]
     assert len(claimed) == 6
@@ -65,7 +49,7 @@ def test_a_strict_mechanism_claims_its_parameter_where_nothing_is_clipped(tmp_pa
     monkeypatch.setattr(small_study, "PAPER", small_study.PAPER | {"synthesizers": strict} | shown)
     audit = AUDIT | {"outcome": {"low": 0.001, "high": 0.999, "points": 2}, "predictors": [], "synthesizers": ["Censor_uw"]}
     uniform = {"name": "beta", "shape1": 1, "shape2": 1}
-    tables = tables_of(scenario_of(tmp_path, family="beta", population=uniform, synthesizers=["Censor_uw"], audit=audit))
+    tables = audited_tables(scenario_of(tmp_path, family="beta", population=uniform, synthesizers=["Censor_uw"], audit=audit))
     rows = tables["replicates"][tables["replicates"]["synthesizer"] == "Censor_uw"]
     assert rows["epsilon"].tolist() == [20, 20, 20]
     assert rows["affected"].tolist() == [0, 0, 0]

@@ -4,22 +4,11 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from small_study import exact_sample, failing_sample, run_batch, small_paper
+from small_study import exact_sample, failing_sample, run_batch
 
 from formalsynth import posteriors
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
-
-
-@pytest.fixture
-def exact(monkeypatch):
-    """The exact posterior in place of CmdStan."""
-    monkeypatch.setattr(posteriors, "sample", exact_sample)
-
-
-@pytest.fixture
-def scenario(tmp_path):
-    return small_paper(tmp_path).scenarios["skewed_n60"]
 
 
 def statuses(fits):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_study import exact_sample, failing_sample, run_batch, small_paper
+from small_study import failing_sample, run_batch
 
 from formalsynth import posteriors
 from formalsynth.core.arrays import Records
@@ -23,10 +23,8 @@ DIAGNOSED = dict.fromkeys(DIAGNOSTICS, 1)
 
 
 @pytest.fixture
-def batch(tmp_path, monkeypatch):
+def batch(scenario, exact, monkeypatch):
     """A batch of three replicates; the unweighted fit of the second failed, and with it all that build on it."""
-    monkeypatch.setattr(posteriors, "sample", exact_sample)
-    scenario = small_paper(tmp_path).scenarios["skewed_n60"]
     seed = run_batch(scenario, [1]).fits["Unweighted"][0].diagnostics["seed"]
     monkeypatch.setattr(posteriors, "sample", failing_sample(seed))
     return run_batch(scenario, [0, 1, 2])

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import log_likelihood
-from small_study import collected, exact_sample, run_batch, small_paper
+from small_study import collected, run_batch, small_paper
 
-from formalsynth import posteriors
 from formalsynth.core.arrays import take
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own, load
@@ -24,14 +23,7 @@ PROMISED = (
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def exact(monkeypatch):
-    monkeypatch.setattr(posteriors, "sample", exact_sample)
-
-
-@pytest.fixture
-def scenario(tmp_path):
-    return small_paper(tmp_path).scenarios["skewed_n60"]
+pytestmark = pytest.mark.usefixtures("exact")
 
 
 def test_rows_have_the_promised_columns_first(scenario):

@@ -1,23 +1,18 @@
 """A run of noisy tables from config to the tables of a batch, with Stan and the audit, as the workflow runs it."""
 
 import pytest
-from small_study import PAPER, RUN, SETTINGS, as_passed, collected, run_batch
+from small_study import AUDIT, PAPER, RUN, audited_tables, run_batch
 
-from formalsynth.core.registry import forget_own, load
+from formalsynth.core.registry import forget_own
 from formalsynth.settings.messages import ConfigError
 from formalsynth_workflow import REPOSITORY
 from formalsynth_workflow.plan.load import plan_of, read_plan
-from formalsynth_workflow.steps.audit import audit_batch
 
 TABLES = {
     "mechanism": "noisy_tables",
     "parameters": {"epsilon": 2, "low": 0.05, "high": 8000, "bins": 12, "x_low": -1, "x_high": 5, "x_bins": 6},
     "colours": ["#123456"],
 }
-AUDIT = {
-    "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
-    "each": 1, "random": 1, "refined": 1, "replicates": 1, "synthesizers": ["tables"],
-}  # fmt: skip
 
 
 def planned(folder, **changes):
@@ -36,16 +31,14 @@ def planned(folder, **changes):
 
 
 def test_a_batch_has_noisy_tables_fitted_measured_and_audited(tmp_path, compiled):
-    plan = planned(tmp_path, audit=AUDIT)
+    plan = planned(tmp_path, audit=AUDIT | {"replicates": 1, "synthesizers": ["tables"]})
     assert plan.programs() == ["linear_regression", "noisy_tables"]
     scenario = plan.papers["small"].scenarios["skewed_n300"]
     assert {id: scenario.program_of(id) for id in scenario.synthesizers} == {
         "Unweighted": "linear_regression", "tables": "noisy_tables",
     }  # fmt: skip
     batch = run_batch(scenario, [0, 1], {id: compiled(scenario.program_of(id)) for id in scenario.synthesizers})
-    job = as_passed(scenario.audit_job("0000-0001", SETTINGS))
-    load(job.modules)
-    tables = collected(scenario, batch, audit_batch(job, batch.data, None))
+    tables = audited_tables(scenario, batch)
     rows = tables["replicates"][tables["replicates"].synthesizer == "tables"]
     assert rows.status.tolist() == ["ok", "ok"], rows.reason.tolist()
     assert (rows.epsilon == 2).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_study import as_passed, collected, exact_sample, run_batch, small_paper
+from small_study import as_passed, collected, run_batch, small_paper
 
 from formalsynth import posteriors
 from formalsynth.core.model import DATA
@@ -10,15 +10,7 @@ from formalsynth.core.utility import UTILITY, statistics
 from formalsynth.stan.fit import Fit
 from formalsynth_workflow.steps.tables import bootstrap_sets
 
-
-@pytest.fixture(autouse=True)
-def exact(monkeypatch):
-    monkeypatch.setattr(posteriors, "sample", exact_sample)
-
-
-@pytest.fixture
-def scenario(tmp_path):
-    return small_paper(tmp_path).scenarios["skewed_n60"]
+pytestmark = pytest.mark.usefixtures("exact")
 
 
 def replicates(scenario, batch):
