@@ -14,7 +14,6 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.tables import tabled
 from formalsynth.families.beta import BetaFamily
-from formalsynth.families.poisson import PoissonFamily
 
 for register in (FAMILIES, MECHANISMS):
     register.find()
@@ -40,31 +39,6 @@ def test_every_mechanism_keeps_to_its_contract(name):
     assert check_mechanism(MECHANISMS[name], parameters, FAMILIES["poisson"], counts(), draws) == []
 
 
-@dataclasses.dataclass(frozen=True)
-class Doubled(PoissonFamily):
-    """A density whose exponent is doubled."""
-
-    def factors(self, records, draws):
-        left, right = super().factors(records, draws)
-        return 2 * left, right
-
-
-@dataclasses.dataclass(frozen=True)
-class Halved(PoissonFamily):
-    """A program that samples the posterior of half of each record."""
-
-    def stan_data(self, records, weights, priors, threshold=None):
-        return super().stan_data(records, weights / 2, priors, threshold)
-
-
-@dataclasses.dataclass(frozen=True)
-class Shifted(PoissonFamily):
-    """Predictive values of another density."""
-
-    def predict(self, generator, records, draws):
-        return super().predict(generator, records, draws) + 1
-
-
 class Loose(BetaFamily):
     """A program that clips at twice the threshold."""
 
@@ -82,23 +56,12 @@ def doubled_weights(context, **parameters):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (Doubled(), "has a density that integrates to"),
-        (Halved(), "its Stan program poisson has a different density"),
-        (Shifted(), "do not follow its density"),
-        (Loose(), "its Stan program beta has a different density clipped at 0.7"),
-    ],
-)
-def test_a_wrong_family_of_the_package_is_refused(compiled, monkeypatch, wrong, words):
+def test_a_wrong_family_of_the_package_is_refused(compiled):
     with FAMILIES.trial():
-        FAMILIES.add("wrong", wrong, "formalsynth.families.wrong")
+        FAMILIES.add("wrong", Loose(), "formalsynth.families.wrong")
         records = intercept_only(np.random.default_rng(3).poisson(6, 400))
-        faults = broken_parts("wrong", records, compiled(wrong.program), wrong.priors, [("unweighted", {})])
-    assert faults
-    assert all(fault.startswith("family wrong: ") for fault in faults)
-    assert any(words in fault for fault in faults), faults
+        (fault,) = broken_parts("wrong", records, compiled("beta"), Loose().priors, [("unweighted", {})])
+    assert fault.startswith("family wrong: its Stan program beta has a different density clipped at 0.7")
 
 
 @pytest.mark.stan
