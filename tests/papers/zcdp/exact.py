@@ -8,6 +8,15 @@ from scipy import integrate, optimize, special, stats
 
 from formalsynth_workflow.papers.zcdp.combining import RULES, SYNTHESES, Estimates
 
+Z = 4.5
+"""Band of the simulated checks in standard errors: a correct program leaves it once in 150,000 runs."""
+P = 1e-5
+"""Smallest p-value that a check of a distribution accepts: a correct program goes below it once in 100,000 runs."""
+
+
+def generators(word, count, start=0):
+    return [np.random.default_rng([5, word, k]) for k in range(start, start + count)]
+
 
 @dataclass(frozen=True)
 class Exact:

@@ -7,17 +7,17 @@ import pytest
 from densities import renyi
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from papers.zcdp.exact import Z
 from papers.zcdp.neighbours import extreme_pair, worst_pair
 from scipy import stats
 
 from formalsynth.core.gaussian import gaussian_delta
-from formalsynth_workflow.papers.zcdp import accounting
+from formalsynth_workflow.papers.zcdp import accounting, unknown_variance
 from formalsynth_workflow.papers.zcdp.accounting import Setting
 
 FIGURE_1 = Setting(n=1000, d=4.0)
 ORDERS = (1.5, 2.0, 6.0)
 sampled = settings(deadline=None, derandomize=True)
-Z = 4.5
 rhos = st.floats(1e-6, 1e3)
 deltas = st.floats(-30, -0.3).map(math.exp)
 
@@ -243,6 +243,7 @@ def test_sets_of_plugin_data_are_one_larger_set():
         (lambda: accounting.epsilon_printed(0.5, 1.0), "delta"),
         (lambda: accounting.epsilon_renyi(0.5, 0.0), "delta"),
         (lambda: accounting.epsilon_exact(0.5, 2.0), "delta"),
+        (lambda: unknown_variance.variance_epsilon_printed(FIGURE_1, 100, 1.0), "delta"),
     ],
 )
 def test_values_out_of_range_are_named(call, named):

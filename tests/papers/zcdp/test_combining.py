@@ -5,22 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from papers.zcdp.exact import exact_performance
+from papers.zcdp.exact import P, Z, exact_performance, generators
 from scipy import integrate, stats
 
 from formalsynth_workflow.papers.zcdp import combining
 from formalsynth_workflow.papers.zcdp.accounting import Setting
 from formalsynth_workflow.papers.zcdp.combining import RULES, SYNTHESES, Estimates
-
-Z = 4.5
-"""Band of the simulated checks in standard errors: a correct program leaves it once in 150,000 runs."""
-P = 1e-5
-"""Smallest p-value that a check of a distribution accepts: a correct program goes below it once in 100,000 runs."""
-
-
-def generators(word, count, start=0):
-    return [np.random.default_rng([5, word, k]) for k in range(start, start + count)]
-
 
 # Synthesis -----------------------------------------------------------------------------------------------------------
 

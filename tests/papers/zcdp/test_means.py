@@ -4,19 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from papers.zcdp.exact import P, Z, generators
 from scipy import stats
 
 from formalsynth_workflow.papers.zcdp import accounting, means
 from formalsynth_workflow.papers.zcdp.accounting import Setting
-
-Z = 4.5
-"""Band of the simulated checks in standard errors: a correct program leaves it once in 150,000 runs."""
-P = 1e-5
-"""Smallest p-value that a check of a distribution accepts: a correct program goes below it once in 100,000 runs."""
-
-
-def generators(word, count, start=0):
-    return [np.random.default_rng([5, word, k]) for k in range(start, start + count)]
 
 
 def test_figure_1_synthetic_means_are_the_gaussian_mechanism():

@@ -251,8 +251,3 @@ def test_sets_of_plugin_data_are_one_larger_set():
 def test_a_single_record_has_no_variance():
     with pytest.raises(ValueError, match="at least 2"):
         unknown_variance.variance_delta(S2, 1, 0.5)
-
-
-def test_a_delta_out_of_range_is_named():
-    with pytest.raises(ValueError, match="delta"):
-        unknown_variance.variance_epsilon_printed(S2, 100, 1.0)

@@ -36,7 +36,8 @@ def mean_distance(
         levels: number of values of each categorical feature.
     """
     distances, index = nearest(queries, pool, k if leave_out is None else k + 1, levels)
-    return _mean(distances if leave_out is None else _without(distances, index, leave_out))
+    kept = distances if leave_out is None else _without(distances, index, leave_out)
+    return np.asarray(kept.mean(axis=1))
 
 
 def _without(distances: Array, index: Integers, leave_out: Integers) -> Array:
@@ -45,10 +46,6 @@ def _without(distances: Array, index: Integers, leave_out: Integers) -> Array:
     # If the record to leave out is not among the nearest, the last neighbour is dropped.
     out[~out.any(axis=1), -1] = True
     return np.asarray(distances[~out].reshape(len(distances), -1))
-
-
-def _mean(distances: Array) -> Array:
-    return np.asarray(distances.mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -123,8 +120,8 @@ def prepare_targets(
         member=member[chosen],
         decile=decile[chosen],
         weight=weight,
-        reference=_mean(_without(distances, index, left_out)),
-        reference_printed=_mean(distances[:, :k]),
+        reference=_without(distances, index, left_out).mean(axis=1),
+        reference_printed=distances[:, :k].mean(axis=1),
         train_outlierness=outlierness[: len(train)],
         train_decile=decile[: len(train)],
         levels=levels,
@@ -246,15 +243,14 @@ def resampled_counts(targets: Targets, resamples: int, generator: np.random.Gene
     return counts
 
 
-def bootstrap_weights(targets: Targets, resamples: int, generator: np.random.Generator) -> Array:
-    """Compute the number of records that each query represents in the sample and in each bootstrap sample: (m, 1 + resamples)."""
-    counts = resampled_counts(targets, resamples, generator).T
-    return np.hstack([np.ones((len(counts), 1)), counts]) * targets.weight[:, None]
-
-
 def bootstrap_comparisons(targets: Targets, resamples: int, generator: np.random.Generator) -> tuple[Comparison, ...]:
-    """Comparisons of members and non-members under :func:`bootstrap_weights`: all queries, then each decile."""
-    weights = bootstrap_weights(targets, resamples, generator)
+    """Comparisons of members and non-members: all queries, then each decile.
+
+    The first column of weights is the number of records that each query represents in the sample, the others are those in each
+    bootstrap sample.
+    """
+    counts = resampled_counts(targets, resamples, generator).T
+    weights = np.hstack([np.ones((len(counts), 1)), counts]) * targets.weight[:, None]
     deciles = (targets.decile == decile for decile in range(1, DECILES + 1))
     chosen = (np.ones(len(weights), dtype=bool), *deciles)
     return tuple(Comparison.of(targets.member[queries], weights[queries]) for queries in chosen)
