@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 Data = Records | ArrayLike
 """Records, or the values (n,) of an outcome without predictors."""
-PAPER, SCENARIO = 0, 0
-"""Words of random streams that belong to no paper."""
 
 
 @dataclass(frozen=True)
@@ -443,7 +441,7 @@ def _context(family: str, data: Data, seed: int) -> Context:
     records, chosen = _records(data), _family(family)
     if not chosen.outcomes.holds(records.x):
         raise ValueError(f"data: the family {family} allows {chosen.outcomes.what}")
-    return Context(chosen, records, Address(seed, PAPER, SCENARIO, len(records), 0))
+    return Context(chosen, records, Address(root=seed, paper=0, scenario=0, n=len(records), replicate=0))
 
 
 def _with_parent(posterior: Posterior, seed: int = 0) -> Context:
