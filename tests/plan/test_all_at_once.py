@@ -10,6 +10,7 @@ MISTAKES = {
             "synthesizers.Weighted.mechanism": ("weigthed", "synthesizers.Weighted.mechanism: given 'weigthed';"),
             "synthesizers.averaged.color": ("red", "synthesizers.averaged.color: given 'red';"),
             "scenarios.simulation.replicates": (0, "scenarios.simulation.replicates: given 0;"),
+            "scenarios.simulation.n": ([200, 0], "scenarios.simulation.n.1: given 0;"),
             "scenarios.contraction.population.name": ("skew", "scenarios.contraction.population.name: given 'skew';"),
             "figures.1.kind": ("histogram", "figures.1.kind: given 'histogram';"),
             "figures.2.table": ("replicate", "figures.2.table: given 'replicate';"),
