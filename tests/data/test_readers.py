@@ -51,3 +51,32 @@ def test_counts_are_those_of_the_codebook_by_variable(tmp_path):
     assert list(counts) == ["GENDER", "SALARYP", "WKSWK"]
     tables = {name: [values.tolist(), number.tolist()] for name, (values, number) in counts.items()}
     assert tables == {"GENDER": [[1.0, 0.0], [3, 2]], "SALARYP": [[], []], "WKSWK": [[52.0], [7]]}
+
+
+POSITIVE = "stress and cycle must be positive numbers"
+FATIGUE = ["276.05,11500", "308.84,10000"]
+
+
+@pytest.mark.parametrize(
+    ("read", "lines", "words"),
+    [
+        *(
+            (read_fatigue, [header, *FATIGUE], "columns are .*, expected stress and cycle")
+            for header in ("stress,cycles", "cycle,stress", "a,b")
+        ),
+        *(
+            (read_fatigue, ["stress,cycle", *FATIGUE, row], POSITIVE)
+            for row in ("0,100", "-1,100", "300,0", "300,-5", "300,", "abc,100", "inf,100", "300,nan", "300,inf")
+        ),
+        (read_sdr, ["x" * 300], "347"),
+        *(
+            (read_sdr, [",".join(SDR_COLUMNS), row], "outside the codebook's range")
+            for row in ("-5,M,40,52,3,12", "80000,M,41,52,3,12", "80000,M,40,60,3,12")
+        ),
+    ],
+)
+def test_files_that_are_not_what_they_should_be_are_named(tmp_path, read, lines, words):
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=rf"data\.csv: .*{words}"):
+        read(path)

@@ -19,7 +19,6 @@ from formalsynth.stan.sample import sample
 
 FAMILIES.find()
 BETA = FAMILIES["beta"]
-REGRESSION = FAMILIES["beta_regression"]
 LONG = SamplerSettings(draws=4000, ess_min=1000)
 
 
@@ -204,9 +203,3 @@ def test_prior_draws_have_the_prior_quantiles():
     draws = BETA.prior_draws(np.random.default_rng(4), BETA.priors, 20_000)
     assert stats.kstest(draws["phi"], stats.uniform().cdf).pvalue > 1e-5
     assert stats.kstest(draws["lambda"], stats.pareto(1.5, scale=0.1).cdf).pvalue > 1e-5
-
-
-def test_collinear_predictors_are_refused():
-    records = Records(np.full(5, 0.5), np.ones((5, 2)))
-    with pytest.raises(ValueError, match="collinear"):
-        REGRESSION.stan_data(records, np.ones(5), REGRESSION.priors)

@@ -340,29 +340,6 @@ def test_grouping_is_complete():
 
 
 @pytest.mark.parametrize("family", COUNTS)
-@pytest.mark.parametrize(
-    ("x", "weights", "message"),
-    [
-        ([1.0, 2.5, 3], [1, 1, 1], "whole numbers"),
-        ([1.0, -1, 3], [1, 1, 1], "whole numbers"),
-        ([1.0, np.nan, 3], [1, 1, 1], "whole numbers"),
-        ([1.0, 2, 3], [0, 0, 0], "no record"),
-    ],
-)
-def test_unusable_data_are_refused(family, x, weights, message):
-    kind = FAMILIES[family]
-    records = Records(np.array(x), np.ones((3, 1)))
-    with pytest.raises(ValueError, match=message):
-        kind.stan_data(records, np.array(weights, dtype=float), kind.priors)
-
-
-def test_unidentified_regression_is_refused():
-    kind = FAMILIES["negative_binomial_regression"]
-    with pytest.raises(ValueError, match="identify"):
-        kind.stan_data(Records(np.arange(5.0), np.ones((5, 2))), np.ones(5), kind.priors)
-
-
-@pytest.mark.parametrize("family", COUNTS)
 def test_start_is_finite_for_awkward_data(family):
     kind = FAMILIES[family]
     for x in (np.zeros(4), np.full(4, 7.0), np.array([0.0, 0, 0, 1e6])):

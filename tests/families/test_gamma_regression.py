@@ -178,24 +178,6 @@ def test_start_is_finite_for_awkward_data(x):
     assert inits["shape"] > 0
 
 
-@pytest.mark.parametrize(
-    ("x", "weights", "message"),
-    [
-        ([1.0, 0.0, 3], [1, 1, 1], "above 0"),
-        ([1.0, -1, 3], [1, 1, 1], "above 0"),
-        ([1.0, np.nan, 3], [1, 1, 1], "above 0"),
-        ([1.0, np.inf, 3], [1, 1, 1], "above 0"),
-        ([1.0, 2, 3], [1, 0, 0], "identify"),
-        ([1.0, 2, 3], [0, 0, 0], "identify"),
-    ],
-)
-@pytest.mark.filterwarnings("error")
-def test_unusable_data_are_refused(x, weights, message):
-    records = Records(np.array(x), np.column_stack([np.ones(3), [0.0, 1, 2]]))
-    with pytest.raises(ValueError, match=message):
-        GAMMA.stan_data(records, np.array(weights, dtype=float), GAMMA.priors)
-
-
 def test_which_outcomes_it_takes():
     assert GAMMA.outcomes.holds(np.array([1e-300, 2.5]))
     assert not GAMMA.outcomes.holds(np.array([0.0, 2.5]))

@@ -120,12 +120,6 @@ def test_an_integer_weight_is_a_repeated_record(generator):
         assert value == pytest.approx(other[key], rel=1e-10), key
 
 
-@pytest.mark.parametrize("weights", [[0, 0, 0, 0], [1, 0, 0, 0]])
-def test_weights_that_identify_nothing_are_refused(generator, weights):
-    with pytest.raises(ValueError, match="too few records with a positive weight to identify"):
-        LOGNORMAL.stan_data(skewed(generator, 4), np.array(weights, dtype=float), PRIORS)
-
-
 def designs(name, generator, request):
     """Records with a design that is harmless, collinear, or that of the fatigue data."""
     if name == "fatigue":

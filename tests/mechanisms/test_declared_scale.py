@@ -1,7 +1,6 @@
 """Weights on a declared scale."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,9 +49,3 @@ def test_the_form_protects_what_it_fits(seed, scale):
     assert (form.sensitive.weights == form.weights).all()
     assert form.affected == (form.weights == 0).sum()
     assert record_bounds(family, records, draws, [form.sensitive])[0].delta <= scale / 4 * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(("risk", "scale"), [([1.0, -1.0], 2.0), ([1.0, np.nan], 2.0), ([1.0], 0.0)])
-def test_what_is_no_risk_or_no_scale_is_refused(risk, scale):
-    with pytest.raises(ValueError, match="positive scale"):
-        scaled_weights(np.array(risk), scale)

@@ -193,17 +193,3 @@ def test_a_regression_is_found():
     np.testing.assert_allclose(made.draws["beta"], [[1, 1]], atol=0.4)
     np.testing.assert_allclose(made.draws["sigma"], [1], atol=0.25)
     assert made.epsilon == 10.0
-
-
-@pytest.mark.parametrize(
-    ("family", "columns", "changes", "message"),
-    [
-        ("poisson", 2, {}, "no predictors, but the design has 1"),
-        ("normal", 1, {"spread_low": 3.0}, "spread_low not above spread_high"),
-        ("normal", 4, {"points": 13}, "candidates; allowed"),
-    ],
-)
-def test_boxes_that_do_not_suit_are_refused(family, columns, changes, message):
-    context = Context(FAMILIES[family], Records(np.ones(1), np.ones((1, columns))), Address(1, 1, 1, 1, 0))
-    with pytest.raises(ValueError, match=message):
-        MECHANISMS["minimum_distance"].apply(context, BOX | {"epsilon": 1.0} | changes)

@@ -102,23 +102,6 @@ def test_a_data_set_without_records_has_tables_too():
     assert made.counts.counts.tolist() == [0.0] * 6
 
 
-@pytest.mark.parametrize(
-    ("family", "columns", "changes", "message"),
-    [
-        ("beta_regression", 3, {"high": 1.0}, "at most 1 predictors, but the design has 2"),
-        ("poisson", 2, {}, "at most 0 predictors"),
-        ("beta", 1, {"high": 3.0}, "bins from 0 to 1"),
-        ("poisson", 1, {"low": -9.0, "high": 1.0}, "starts above 0"),
-        ("poisson", 1, {"high": 1e6}, "at 2000 or below"),
-        ("lognormal", 1, {}, "logarithmic scale"),
-    ],
-)
-def test_tables_that_a_family_has_no_model_for_are_refused(family, columns, changes, message):
-    data = Records(np.array([1.0]), np.ones((1, columns)))
-    with pytest.raises(ValueError, match=message):
-        MECHANISMS["noisy_tables"].apply(context(family, data), DECLARED | changes)
-
-
 def context(family, data):
     return Context(FAMILIES[family], data, Address(1, 1, 1, 1, 0))
 

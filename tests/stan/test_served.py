@@ -147,41 +147,35 @@ def shipped():
     return list(FAMILIES)
 
 
-def outcomes(generator, name):
-    """Outcomes that a shipped family takes, 60 of them."""
-    if name.startswith("beta"):
-        return generator.beta(0.5, 3, 60)
-    if "binomial" in name or name == "poisson":
-        return generator.negative_binomial(3, 0.1, 60).astype(float)
-    return generator.lognormal(1, 1, 60)
+@pytest.fixture
+def of_shipped(compiled, generator):
+    """Function that makes a shipped family with the data of 60 records and its program."""
 
+    def of_shipped(name):
+        x = generator.lognormal(1, 1, 60)
+        if name.startswith("beta"):
+            x = generator.beta(0.5, 3, 60)
+        if "binomial" in name or name == "poisson":
+            x = generator.negative_binomial(3, 0.1, 60).astype(float)
+        family, columns = FAMILIES[name], 2 if "regression" in name else 1
+        records = Records(x, np.column_stack([np.ones(60), generator.normal(size=60)])[:, :columns])
+        return family, family.stan_data(records, generator.uniform(size=60), family.priors), compiled(family.program)
 
-@pytest.mark.stan
-@pytest.mark.parametrize("lengths", [LENGTHS, UNTUNED])
-@pytest.mark.parametrize("name", shipped())
-def test_draws_of_shipped_programs_are_those_of_a_process_each(compiled, generator, name, lengths, request):
-    family = FAMILIES[name]
-    columns = 2 if "regression" in name else 1
-    records = Records(outcomes(generator, name), np.column_stack([np.ones(60), generator.normal(size=60)])[:, :columns])
-    data = family.stan_data(records, generator.uniform(size=60), family.priors)
-    inits, executable = family.inits(data), compiled(family.program)
-    expected = [alone(run_chain, executable, data, inits, family.parameters, seed, lengths) for seed in (1, 2)]
-    request.getfixturevalue("only_served")
-    for seed, drawn in zip((1, 2), expected, strict=True):
-        assert_same(run_chain(executable, data, inits, family.parameters, seed, lengths), drawn)
+    return of_shipped
 
 
 @pytest.mark.stan
 @pytest.mark.parametrize("name", shipped())
-def test_points_of_shipped_programs_are_those_of_a_process_each(compiled, generator, name, request):
-    family = FAMILIES[name]
-    columns = 2 if "regression" in name else 1
-    records = Records(outcomes(generator, name), np.column_stack([np.ones(60), generator.normal(size=60)])[:, :columns])
-    data, executable = family.stan_data(records, generator.uniform(size=60), family.priors), compiled(family.program)
-    parameters = list(family.inits(data))
+def test_draws_and_points_of_shipped_programs_are_those_of_a_process_each(of_shipped, name, request):
+    family, data, executable = of_shipped(name)
+    inits, parameters = family.inits(data), list(family.inits(data))
+    cases = [(seed, lengths) for seed in (1, 2) for lengths in (LENGTHS, UNTUNED)]
+    expected = [alone(run_chain, executable, data, inits, family.parameters, *case) for case in cases]
     starts = [alone(generate.start, executable, data, parameters, seed) for seed in (1, 2)]
     points = [alone(generate.evaluate, executable, data, start) for start in starts]
     request.getfixturevalue("only_served")
+    for case, drawn in zip(cases, expected, strict=True):
+        assert_same(run_chain(executable, data, inits, family.parameters, *case), drawn)
     for seed, start, point in zip((1, 2), starts, points, strict=True):
         assert_same_values(generate.start(executable, data, parameters, seed), start)
         assert_same_points(generate.evaluate(executable, data, start), point)
@@ -265,33 +259,37 @@ def test_a_program_without_generated_quantities_is_an_error(program):
 
 
 @pytest.mark.stan
-def test_a_killed_process_is_replaced_for_an_evaluation(evaluated):
-    expected = alone(generate.generate, evaluated, DATA, DRAWS, 1)
+@pytest.mark.parametrize("what", ["a fit", "an evaluation"])
+def test_a_killed_process_is_replaced(evaluated, program, what):
+    run = (generate.generate, evaluated, DATA, DRAWS, 1)
+    if what == "a fit":
+        run = (run_chain, program, LINEAR, START, ("beta",), 1, LENGTHS)
+
+    def values(result):
+        return result if what == "an evaluation" else result.draws
+
+    function, *arguments = run
+    expected = values(alone(*run))
     for death in range(served.DEATHS):
-        assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
+        assert_same_values(values(function(*arguments)), expected)
         (server,) = served.servers.values()
         server.process.kill()
         server.process.wait()
-        assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
+        assert_same_values(values(function(*arguments)), expected)
+        assert not served.servers
         assert list(served.deaths.values()) == [death + 1]
-    assert_same_values(generate.generate(evaluated, DATA, DRAWS, 1), expected)
+    assert_same_values(values(function(*arguments)), expected)
     assert not served.servers
 
 
 @pytest.mark.stan
-def test_no_value_of_an_evaluation_is_in_a_file(evaluated, only_served, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    generate.evaluate(evaluated, DATA, POINT)
-    generate.generate(evaluated, DATA, DRAWS, 1)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.stan
-def test_nothing_is_in_a_file_or_on_a_command_line(program, only_served, tmp_path, monkeypatch):
+def test_nothing_is_in_a_file_or_on_a_command_line(evaluated, program, only_served, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run_chain(program, LINEAR, START, ("beta",), 1234567, LENGTHS)
     (server,) = served.servers.values()
     assert command(server.process.pid)[1:] == [b"serve"]
+    generate.evaluate(evaluated, DATA, POINT)
+    generate.generate(evaluated, DATA, DRAWS, 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -311,21 +309,6 @@ def test_a_fit_that_fails_has_the_words_of_a_process_of_its_own(program, changes
             way(run_chain, *arguments)
     (server,) = served.servers.values()
     assert server.process.poll() is None
-
-
-@pytest.mark.stan
-def test_a_process_that_was_killed_is_replaced(program):
-    expected = alone(run_chain, program, LINEAR, START, ("beta",), 1, LENGTHS)
-    for death in range(served.DEATHS):
-        assert_same(run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS), expected)
-        (server,) = served.servers.values()
-        server.process.kill()
-        server.process.wait()
-        assert_same(run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS), expected)
-        assert not served.servers
-        assert list(served.deaths.values()) == [death + 1]
-    assert_same(run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS), expected)
-    assert not served.servers
 
 
 REQUEST = Request("fit", 1, 2, ("mu",), "{}", b"{}", (10, 1, 10, 0.8))
