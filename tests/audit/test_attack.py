@@ -43,8 +43,6 @@ def test_the_bound_is_almost_never_above_the_truth():
 def test_bound_of_a_complete_leak_depends_on_the_number_of_runs_only(seed, runs):
     generator = np.random.default_rng(seed)
     attack = attack_bound(9 + generator.random(runs), generator.random(runs), 0.0)
-    assert attack.true_positive == 1
-    assert attack.false_positive == 0
     limit = (0.05 / 4) ** (1 / len(range(1, runs, 2)))
     assert attack.epsilon == pytest.approx(math.log(limit / (1 - limit)), abs=1e-6)
 

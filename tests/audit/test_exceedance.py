@@ -29,7 +29,6 @@ def attacked(replay, n, id, neighbour, runs, seed):
 def test_the_attack_on_an_outlier_stays_below_the_audited_epsilon_and_well_above_zero():
     replay = linear((PLAIN, LW), n=300, outcomes=(1e5,), draws=100)
     attack, audited = attacked(replay, 300, "lw", added(300, len(replay.universe))[0], 240, 1)
-    assert attack.runs == 120
     assert 1 < attack.epsilon < audited
 
 

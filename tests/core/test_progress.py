@@ -8,8 +8,7 @@ from formalsynth.core import progress
 @pytest.fixture(autouse=True)
 def _silent(monkeypatch):
     """As in a new process: commands that other tests ran in this one have turned progress on."""
-    monkeypatch.setattr(progress.log, "handlers", [])
-    monkeypatch.setattr(progress.log, "level", progress.logging.NOTSET)
+    monkeypatch.setattr(progress.PROGRESS, "shown", False)
 
 
 def test_nothing_is_printed_unless_it_is_requested(capsys):

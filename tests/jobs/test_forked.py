@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from processes import command, is_alive
@@ -297,6 +298,27 @@ def test_jobs_end_with_a_killed_server_and_another_serves_the_next(script, tmp_p
 
     assert run(path, measured) == LOST
     wait_for(lambda: not is_alive(pids[0]))
+    assert run(script("pass")) == 0
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_job_whose_server_is_killed_before_its_measurement_is_lost(script, killed):
+    """Other errors of a measurement are errors."""
+
+    @contextlib.contextmanager
+    def measured(pid):
+        if killed:
+            server = int(re.search(r"PPid:\s*(\d+)", Path("/proc", str(pid), "status").read_text())[1])
+            os.kill(server, signal.SIGKILL)
+            wait_for(lambda: not is_alive(server))
+        raise LookupError("no such process")
+        yield
+
+    if killed:
+        assert run(script("pass"), measured) == LOST
+    else:
+        with pytest.raises(LookupError):
+            run(script("pass"), measured)
     assert run(script("pass")) == 0
 
 

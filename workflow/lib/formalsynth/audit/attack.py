@@ -34,13 +34,6 @@ class Attack:
 
     epsilon: float
     """Lower bound of epsilon at delta, at the stated confidence level."""
-    threshold: float
-    true_positive: float
-    """Share of the counted runs on D whose score exceeds the threshold."""
-    false_positive: float
-    """Share of the counted runs on D' whose score exceeds the threshold."""
-    runs: int
-    """Number of runs counted for each hypothesis."""
     errors: Array = field(default_factory=lambda: np.empty((0, 2)), repr=False)
     """(T, 2) false positive and false negative rates over all runs, in decreasing order of the threshold."""
 
@@ -62,8 +55,7 @@ def attack_bound(base: Array, other: Array, delta: float, confidence: float = CO
     threshold = tried[int(np.argmax(bounds))]
     positive, false = (_exceedances(side, np.array([threshold])) for side in counted)
     epsilon = _bound(positive, false, delta, confidence)[0]
-    shares = [float(hits[0] / runs) for hits, runs in (positive, false)]
-    return Attack(float(epsilon), float(threshold), shares[0], shares[1], positive[1], error_rates(base, other))
+    return Attack(float(epsilon), error_rates(base, other))
 
 
 def error_rates(base: Array, other: Array, points: int = POINTS) -> Array:

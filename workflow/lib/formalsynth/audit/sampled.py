@@ -13,7 +13,7 @@ import numpy as np
 
 from formalsynth.audit.bridge import Bridged, bridge, ratio_of_targets
 from formalsynth.core.arrays import Array, Draws, Records, count, take
-from formalsynth.core.centring import Centred, Reference
+from formalsynth.core.centring import Reference, centred
 from formalsynth.core.family import Family, whole
 from formalsynth.engine.chain import Sampler
 
@@ -67,7 +67,7 @@ class SampledPosteriors:
 
     def relative_to(self, reference: Reference) -> SampledPosteriors:
         """Pseudo posteriors of differences from the log-likelihood at a reference."""
-        return SampledPosteriors(Centred(self._family, reference), self._universe, self._priors, self._sampler, self._seed)
+        return SampledPosteriors(centred(self._family, reference), self._universe, self._priors, self._sampler, self._seed)
 
     def draws(self, posterior: SampledPosterior, uniforms: Array) -> dict[str, Array]:
         """Draws of a posterior; the uniform numbers determine its seed, or the selection from the draws of the near posterior.

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Draws, Records, each
-from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import Family, StanData, log_likelihood, starts, whole
 
 
@@ -44,37 +43,19 @@ class CentringFamily(Family, Protocol):
         """Coefficients at a single draw, in the shape of the program's ``centre``."""
 
 
-@dataclass(frozen=True)
 class Centred:
-    """Family with ``log p(x | theta) - log p(x | reference)`` instead of the log-likelihood."""
+    """Family with ``log p(x | theta) - log p(x | reference)`` instead of the log-likelihood.
 
-    family: Family
-    reference: Reference
+    Its program is that of the family, and interval probabilities are not differences.
+    """
 
-    @property
-    def program(self) -> str:
-        """Program of the family, whose data include ``centre``."""
-        return self.family.program
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """Parameters of the family."""
-        return self.family.parameters
-
-    @property
-    def priors(self) -> Mapping[str, float]:
-        """Prior settings of the family."""
-        return self.family.priors
-
-    @property
-    def censors(self) -> bool:
-        """True if the program of the family can clip."""
-        return self.family.censors
-
-    @property
-    def outcomes(self) -> Allowed:
-        """Allowed outcomes of the family."""
-        return self.family.outcomes
+    def __init__(self, family: Family, reference: Reference) -> None:
+        """Take over what does not depend on the reference."""
+        self.family, self.reference = family, reference
+        self.program, self.parameters, self.priors = family.program, family.parameters, family.priors
+        self.censors, self.outcomes = family.censors, family.outcomes
+        self.inits, self.predict = family.inits, family.predict
+        self.log_interval_probability = family.log_interval_probability
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
@@ -99,10 +80,6 @@ class Centred:
         terms[:, -1] -= (weights * at_reference)[kept]
         return {**data, "terms": terms}
 
-    def inits(self, stan_data: StanData) -> StanData:
-        """Choose the starting point of the family."""
-        return self.family.inits(stan_data)
-
     def far_start(self, stan_data: StanData) -> StanData | None:
         """Choose the second starting point of the family, if it has one."""
         return next(iter(starts(self.family, stan_data)[1:]), None)
@@ -112,14 +89,6 @@ class Centred:
         both = {name: np.concatenate([values, draws[name]]) for name, values in self.reference.draws.items()}
         left, right = self.family.factors(records, both)
         return left[1:] - finite(left[:1]), right
-
-    def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
-        """Return the family's log probability itself, not a difference."""
-        return self.family.log_interval_probability(records, draws, lower, upper)
-
-    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
-        """Draw predictive values of the family."""
-        return self.family.predict(generator, records, draws)
 
 
 class WholeCentred(Centred):

@@ -5,41 +5,32 @@ No line contains a value from a file.
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import TypeVar
 
 from formalsynth.runtime.terminal import drop, in_words
 
 SELDOM = 10.0
 """Smallest number of seconds between two lines of one task."""
+PROGRESS = SimpleNamespace(shown=False)
 T = TypeVar("T")
-
-log = logging.getLogger("formalsynth")
-
-
-class _ToStandardError(logging.Handler):
-    """Handler that writes to the current standard error."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            print(self.format(record), file=sys.stderr, flush=True)
-        except OSError:  # a closed terminal does not end the command
-            drop(sys.stderr)
 
 
 def show_progress() -> None:
     """Make :func:`tell` and :func:`in_turn` write to standard error from now on; without this they are silent."""
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    log.handlers = [_ToStandardError()]
+    PROGRESS.shown = True
 
 
 def tell(line: str) -> None:
     """Report the current step."""
-    log.info(line)
+    if PROGRESS.shown:
+        try:
+            print(line, file=sys.stderr, flush=True)
+        except OSError:  # a closed terminal does not end the command
+            drop(sys.stderr)
 
 
 def in_turn(things: Sequence[T], task: str) -> Iterator[T]:

@@ -17,7 +17,7 @@ import os
 import select
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -208,15 +208,6 @@ def end_all() -> None:
             if key[0] == os.getpid():
                 server.end()
         servers.clear()
-
-
-@contextlib.contextmanager
-def ended_after() -> Iterator[None]:
-    """End the processes of all programs after a block, which removes their files or measures their time."""
-    try:
-        yield
-    finally:
-        end_all()
 
 
 @functools.cache

@@ -77,16 +77,20 @@ def run_script(script: str, environment: Mapping[str, str], measured: Callable[[
     """
     measuring, begin = SERVER.Pipe(duplex=False)
     job = SERVER.Process(target=_be_program, args=(script, dict(environment), measuring))
-    try:
-        with STARTING_OR_ENDING:
-            job.start()
-    except (EOFError, OSError):  # the server was killed
-        return LOST
-    finally:
-        measuring.close()
-    with measured(job.pid or 0):
-        begin.close()  # a job that ends before it is measured would be an error
-        connection.wait([job.sentinel])
+    with begin:
+        try:
+            with measuring, STARTING_OR_ENDING:
+                job.start()
+        except (EOFError, OSError):  # the server was killed
+            return LOST
+        try:
+            with measured(job.pid or 0):
+                begin.close()  # a job that ends before it is measured would be an error
+                connection.wait([job.sentinel])
+        except Exception:
+            if begin.closed or not connection.wait([job.sentinel], 0):
+                raise
+            return LOST  # the server was killed, and with it the job, which could not be measured
     with STARTING_OR_ENDING:
         job.join()
     return LOST if job.exitcode is None else job.exitcode
@@ -96,9 +100,9 @@ def _be_program(script: str, environment: Mapping[str, str], measuring: connecti
     """Run a script like a program of its own, with what Python does at its exit, once its measurement has begun."""
     from formalsynth_workflow.jobs import preloaded
 
+    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     measuring.poll(None)
     measuring.close()
-    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     for number, handler in preloaded.HANDLERS.items():
         signal.signal(number, handler)
     os.environ.clear()
