@@ -33,7 +33,7 @@ from formalsynth.data.populations.counts import negative_binomial_mixture
 from formalsynth.data.populations.lognormal import lognormal_on_normal
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import sample
-from formalsynth.stan.served import ended_after
+from formalsynth.stan.served import end_all
 
 FAMILIES.find()
 ROOT = Path(__file__).parents[1]
@@ -117,8 +117,8 @@ def compare(comparison: Comparison, folder: Path, repetitions: int, pymc: str | 
     for seed in range(1, repetitions + 1):
         for name, run in runs.items():
             start = processor_seconds()
-            with ended_after():  # the time of a process is counted only after its end
-                run(seed)
+            run(seed)
+            end_all()  # the time of a process is counted only after its end
             seconds[name].append(processor_seconds() - start)
     if pymc:
         given, threshold = folder / "data.npz", comparison.threshold or 0
