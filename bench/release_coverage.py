@@ -32,9 +32,9 @@ ANALYSES = Analyses.model_validate({
     "regressions": [{"predictors": ["age", "education"], "log": True}, {"predictors": ["age"]}],
 })  # fmt: skip
 SCHEMA = Schema.model_validate({
-    "file": "households.csv", "rows": ROWS, "protected": "household", "rows_each": 1, "neighbours": "replace",
-    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income", "pairs": households.PAIRS,
-    "columns": households.COLUMNS,
+    "file": "households.csv", "rows": ROWS, "source": "households", "protected": "household", "rows_each": 1,
+    "neighbours": "replace", "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income",
+    "pairs": households.PAIRS, "columns": households.COLUMNS,
 }).public  # fmt: skip
 
 

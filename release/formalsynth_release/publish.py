@@ -104,7 +104,7 @@ def _crossed(declared: Declared, public: Declarations, to: Path) -> int:
             tables = measured(schema, file.table, config.ceiling)
             crossing = crossing_of(public, rows, tables, started)
             for room in rooms:
-                room.unlink()
+                room.unlink(missing_ok=True)  # a release of another source may have removed that of all ledgers
             _store(declared, started.place, crossing, public)
         except BaseException as error:  # any error may have depended on the data
             if read_ledger(schema.source).crossing(started.place):

@@ -467,7 +467,7 @@ class Curator(Model):
 
 
 class Regression(Model):
-    """A linear regression that the internal report compares."""
+    """A linear regression."""
 
     predictors: Annotated[list[Name], AfterValidator(each_once)] = Field(min_length=1, description="Predictors of the outcome.")
     log: bool = Field(False, description="Whether the response is the logarithm of the outcome.")
@@ -526,7 +526,7 @@ class Share(Model):
 
 
 class Analyses(Model):
-    """Analyses that the internal report compares, and for which a release gives intervals."""
+    """Analyses for which a release gives intervals."""
 
     means: Annotated[list[Name], AfterValidator(each_once)] = Field(
         default_factory=list, description="Columns of numbers whose means are compared."
@@ -563,7 +563,7 @@ class ReleaseConfig(Model):
     intended_use: Line = Field(description="Intended use of the data.")
     licence: Line = Field(description="Licence under which they are published.")
     curator: Curator = Field(description="Publisher.")
-    analyses: Analyses = Field(default_factory=Analyses, description="Analyses that the internal report compares.")
+    analyses: Analyses = Field(default_factory=Analyses, description="Analyses that get an interval, or a reason for none.")
 
     @model_validator(mode="after")
     def _within_budget(self) -> Self:

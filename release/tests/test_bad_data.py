@@ -44,7 +44,8 @@ def schema(text="", **changes):
     for name, column in changes.pop("columns", {}).items():
         columns[name] = columns.get(name, {}) | column
     values = {
-        "file": "income.csv", "rows": max(text.count(b"\n") - 1, 2) if text else 60, "protected": "person", "rows_each": 1,
+        "file": "income.csv", "rows": max(text.count(b"\n") - 1, 2) if text else 60, "protected": "person",
+        "source": "people", "rows_each": 1,
         "neighbours": "replace", "outside_bounds": "refuse", "missing": "refuse", "zeros": "refuse", "outcome": "income",
         "pairs": [],
     }  # fmt: skip

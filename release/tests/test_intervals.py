@@ -23,7 +23,7 @@ COLUMNS = {
 def a_schema(rows, **score):
     columns = COLUMNS | {"score": COLUMNS["score"] | score}
     return Schema.model_validate({
-        "file": "school.csv", "rows": rows, "protected": "pupil", "rows_each": 1, "neighbours": "replace",
+        "file": "school.csv", "rows": rows, "source": "school", "protected": "pupil", "rows_each": 1, "neighbours": "replace",
         "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "score", "columns": columns,
         "pairs": [["score", "absent"], ["score", "school"], ["absent", "school"]],
     }).public  # fmt: skip

@@ -19,7 +19,7 @@ import formalsynth_release
 from formalsynth.core.text import DataError
 from formalsynth_release import publish
 from formalsynth_release.command import main
-from formalsynth_release.ledger import ReleaseEntry, locked, read_ledger
+from formalsynth_release.ledger import ReleaseEntry, ledgers_folder, locked, read_ledger
 
 UNFINISHED = Path("studies/income/confidential/unfinished")
 TO = Path("releases/income")
@@ -233,6 +233,17 @@ def test_two_releases_at_once_lose_nothing(capsys):
         assert main(["release", "studies/income"]) == 1
     assert "another release of this study is under way" in capsys.readouterr().err
     assert outcomes() == []
+
+
+def test_a_release_of_another_source_that_ends_meanwhile_costs_nothing(capsys, monkeypatch):
+    original = publish.start
+
+    def start(*arguments):
+        (ledgers_folder() / ".room").unlink()
+        return original(*arguments)
+
+    monkeypatch.setattr(publish, "start", start)
+    released(0, capsys)
 
 
 @pytest.mark.parametrize("place", ["confidential", "ledgers"])

@@ -23,7 +23,8 @@ GERMAN_HEADER = (
     "credits job liable telephone foreign good"
 )
 DECLARED = {
-    "protected": "person", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip", "missing": "refuse", "zeros": "keep"
+    "source": "people", "protected": "person", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip",
+    "missing": "refuse", "zeros": "keep"
 }  # fmt: skip
 RELEASE = {
     "sets": 2, "ceiling": 2, "budget": 2, "title": "Real records", "intended_use": "tests", "region": "Nowhere",

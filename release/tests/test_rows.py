@@ -206,8 +206,8 @@ number = dict(type="whole", lower=0, upper=1000, release="synthesized")
 columns = {{f"x{{k}}": number for k in range(1, 8)}} | dict(x0=dict(type="whole", lower=0, upper=1000))
 columns["region"] = dict(type="category", categories=["a", "b", "c"], release="synthesized")
 schema = Schema.model_validate(dict(
-    file="rows.csv", rows=10_000, protected="person", rows_each=1, neighbours="replace", outside_bounds="clip", missing="refuse",
-    zeros="keep", outcome="x0", pairs=[], columns=columns,
+    file="rows.csv", rows=10_000, source="people", protected="person", rows_each=1, neighbours="replace", outside_bounds="clip",
+    missing="refuse", zeros="keep", outcome="x0", pairs=[], columns=columns,
 ))
 assert not rows.check_file(Declared("rows", Path({str(tmp_path)!r}), schema)).violations
 print(imported - started, time.process_time() - imported)

@@ -34,7 +34,8 @@ from formalsynth_release.texts import ReleaseFacts, texts_of
 from formalsynth_release.variables import STEPS, recentred
 
 DECLARED = {
-    "file": "households.csv", "rows": 4000, "protected": "household", "rows_each": 1, "neighbours": "replace",
+    "file": "households.csv", "rows": 4000, "source": "households", "protected": "household", "rows_each": 1,
+    "neighbours": "replace",
     "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income", "columns": households.COLUMNS,
 }  # fmt: skip
 
