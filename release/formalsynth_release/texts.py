@@ -94,6 +94,11 @@ class ReleaseFacts:
         return sorted({name for pair in self.schema.pairs or [] for name in pair if name.endswith(KIND)})
 
     @property
+    def codes(self) -> list[str]:
+        """Codes of missing values of the outcome, as they are in the sets."""
+        return _codes(self.schema.target)
+
+    @property
     def above_zero(self) -> list[str]:
         """Columns whose relations describe only rows with a value above 0."""
         return [name for name, column in self.schema.released.items() if column.own_zero and name not in self.unpaired]
@@ -196,7 +201,29 @@ def _data_package(facts: ReleaseFacts) -> str:
 
 def _field(name: str, column: Column) -> dict[str, object]:
     """Describe a column."""
-    limits = {"enum": column.categories} if column.categories else {"minimum": column.lower, "maximum": column.upper}
-    described = {"description": column.description} if column.description else {}
-    constraints = {"required": not column.may_be_missing, **limits}
-    return {"name": name, "type": FRICTIONLESS[column.type], **described, "constraints": constraints}
+    field: dict[str, object] = {"name": name, "type": FRICTIONLESS[column.type]}
+    if described := " ".join(filter(None, [column.description, _unit_of_date(column)])):
+        field["description"] = described
+    if column.labels:
+        field["categories"] = [{"value": value, "label": label} for value, label in column.labels.items()]
+    if column.missing_codes:
+        empty = [{"value": "", "label": "missing"}] if column.may_be_missing else []
+        labels = zip(_codes(column), column.missing_codes.values(), strict=True)
+        field["missingValues"] = [*empty, *({"value": value, "label": label} for value, label in labels)]
+    limits: dict[str, object] = {"enum": column.categories}
+    if column.type != "category":
+        low, high = column.ends
+        limits = {"minimum": min(low, 0.0) if column.own_zero else low, "maximum": high}
+    return field | {"constraints": {"required": not (column.may_be_missing or column.codes), **limits}}
+
+
+def _unit_of_date(column: Column) -> str:
+    """Describe how a date became a number; empty for other columns."""
+    if column.date == "year":
+        return "Year of a date."
+    return f"{column.date.capitalize()} since {column.since}." if column.date else ""
+
+
+def _codes(column: Column) -> list[str]:
+    """Return the codes of missing values as they are in the sets."""
+    return [f"{code:.{column.places}f}" for code in column.codes]

@@ -171,6 +171,23 @@ def test_columns_are_described_as_declared():
     assert {field["name"]: field.get("description") for field in fields}["age"] == "Age in years"
 
 
+def test_codes_dates_labels_and_zeros_are_in_the_dictionary():
+    columns = COLUMNS | {
+        "income": COLUMNS["income"] | {"own_zero": True, "missing_codes": {"-7": "not asked"}},
+        "age": {"type": "whole", "date": "months", "since": "2020-01-01", "lower": 0, "upper": 99, "release": "synthesized"},
+        "sector": COLUMNS["sector"] | {"labels": {"public": "State"}},
+    }
+    texts = texts_of(facts_of(schema={"columns": columns, "pairs": [], "zeros": "keep"}))
+    fields = {field["name"]: field for field in json.loads(texts["datapackage.json"])["resources"][0]["schema"]["fields"]}
+    assert fields["income"]["missingValues"] == [{"value": "-7", "label": "not asked"}]
+    assert fields["income"]["constraints"] == {"required": False, "minimum": 0, "maximum": 500_000}
+    assert fields["age"]["description"] == "Months since 2020-01-01."
+    assert fields["sector"]["categories"] == [{"value": "public", "label": "State"}]
+    assert 'if row["income"] not in ["-7"]' in texts["README.md"]
+    assert "mean(x[!x %in% c(-7)], na.rm = TRUE)" in texts["README.md"]
+    assert "impossible in reality can occur." in texts["README.md"]
+
+
 def test_declared_text_is_neither_html_nor_another_line():
     text = "Incomes <script>alert(1)</script>\n# Heading <img src=x onerror=alert(1)>\n```python\nimport os\n```"
     keys = dict.fromkeys(("title", "intended_use", "licence"), text) | {"curator": {"name": text, "contact": text}}
