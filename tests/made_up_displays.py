@@ -36,6 +36,9 @@ FIELDS = {
 """Fields that a kind needs, or that change its drawing; a kind that is not here has a value alone."""
 DRAWN = [(kind, fields) for kind in FIGURES for fields in FIELDS.get(kind, [{}])]
 """Every kind of figure with such fields."""
+STRICT = {"guarantee": "DP (add/remove)"}
+FIRST = {"candidate": "grid", "delta": 0.001, "releases": 1.0, "streams": 1.0}
+"""Rows of an audit at the first delta."""
 COLOURS = ("#333333", "#8c8c8c", "#d55e00", "#0072b2")
 
 

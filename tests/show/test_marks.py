@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_displays import audit_of, figure_of, rows_of, scenario_of, tidy_of
+from made_up_displays import FIRST, STRICT, audit_of, figure_of, rows_of, scenario_of, tidy_of
 
 from formalsynth.core.statistics import jackknife
 from formalsynth_workflow.show.display import Panel, Printed
@@ -14,8 +14,6 @@ from formalsynth_workflow.show.figures.violin import BINS, HALF, POINTS, bars
 from formalsynth_workflow.show.style import CONTRAST, contrast
 
 SCENARIO = scenario_of("first", replicates=40)
-STRICT = {"guarantee": "DP (add/remove)"}
-FIRST = {"candidate": "grid", "delta": 0.001, "releases": 1.0, "streams": 1.0}
 SKEWED = np.arange(40.0) ** 2
 QUARTERS = np.quantile(SKEWED, [0.25, 0.5, 0.75])
 

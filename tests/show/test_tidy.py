@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_displays import audit_of, figure_of, rows_of, scenario_of, tidy_of
+from made_up_displays import FIRST, STRICT, audit_of, figure_of, rows_of, scenario_of, tidy_of
 
 from formalsynth.core.two_samples import two_samples
 from formalsynth_workflow.show.display import Panel, Printed
@@ -11,9 +11,6 @@ from formalsynth_workflow.show.tidy import figure_table
 
 SCENARIO = scenario_of("first")
 FRAMES = [Panel(title=f"ε = {k:g}", ids=(id,), epsilon=k) for k, id in ((5.0, "A"), (4.0, "B"))]
-STRICT = {"guarantee": "DP (add/remove)"}
-FIRST = {"candidate": "grid", "delta": 0.001, "releases": 1.0, "streams": 1.0}
-"""Rows of an audit at the first delta."""
 
 
 def test_rows_are_in_the_order_of_synthesizers_and_then_of_sizes():

@@ -306,11 +306,11 @@ def printed_handle(table: DataFrame, lines: bool) -> list[Handle]:
     look: dict[str, Any] = {"linestyle": "", "color": PRINTED, "markeredgewidth": 1.1}
     if lines:
         return [Line2D([], [], **look, marker="o", markersize=4.2, markerfacecolor="none", label="printed (same shapes)")]
-    kinds = (("|", 7, "printed", table["printed_low"] == table["printed_high"]),
-             (BRACKET, 5, "printed range", table["printed_low"] < table["printed_high"]))  # fmt: skip
+    low, high = table["printed_low"], table["printed_high"]
+    kinds = (("|", 7, "full", "printed", low == high), (BRACKET, 5, "none", "printed range", low < high))
     return [
-        Line2D([], [], **look, marker=marker, markersize=size, fillstyle="none", label=words)
-        for marker, size, words, rows in kinds
+        Line2D([], [], **(look | {"marker": marker, "markersize": size, "fillstyle": fill, "label": words}))
+        for marker, size, fill, words, rows in kinds
         if rows.any()
     ]
 
