@@ -19,7 +19,7 @@ from PIL import Image
 
 from dev.numbers import documents, filled, markdown_rows
 from dev.results_page import errata_page, lead_picture, readme_part, results_page
-from formalsynth.runtime.files import read_table, whole, write_text
+from formalsynth.runtime.files import atomic_write, read_table, write_text
 from formalsynth.settings.yaml_file import load_yaml
 from formalsynth_workflow import REPOSITORY
 from formalsynth_workflow.ledger.steadiness import agreement, drawn_verdicts, steadiness
@@ -136,10 +136,10 @@ def keep(plan: Plan, folder: Path) -> None:
         copies += [(path, folder / KEPT / key / path.name) for path in sorted(paths)]
     for source, target in copies:
         if source.suffix == ".png":
-            with Image.open(source) as drawing, whole(target) as partial:
+            with Image.open(source) as drawing, atomic_write(target) as partial:
                 drawing.convert("RGB").save(partial, optimize=True)
         elif target == folder / LEDGER or source.stat().st_size <= LARGEST:
-            with whole(target) as partial:
+            with atomic_write(target) as partial:
                 shutil.copyfile(source, partial)
     verdicts = pd.concat([_drawn_verdicts(paper, plan, folder / "results" / SCALE / key) for key, paper in plan.papers.items()])
     steady = steadiness(verdicts)

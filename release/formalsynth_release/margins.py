@@ -176,7 +176,7 @@ def inside(shares: Array, widths: Array, places: Integers, within: Array) -> Arr
 
 
 def inside_levels(levels: Levels, shares: Array, places: Integers, within: Array) -> Array:
-    """Move values inside the levels of a column, run by run, as :func:`inside` does; runs of one or two levels are unchanged.
+    """Apply :func:`inside` to each run of adjacent bins of a column; values in runs of one or two bins are unchanged.
 
     Args:
         levels: levels of the column.

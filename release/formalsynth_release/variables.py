@@ -12,7 +12,7 @@ import numpy as np
 from formalsynth.core.arrays import Array, Integers
 
 STEPS = 20
-"""Scores are whole numbers from -STEPS to STEPS."""
+"""Largest absolute score; scores are whole numbers."""
 OUTERMOST = 1.5
 """Largest distance from the mean that a score distinguishes, in standard deviations. Larger ones would need more noise."""
 KNOTS = 9

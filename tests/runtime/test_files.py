@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formalsynth.runtime.files import (
+    atomic_write,
     check_filled,
     check_folder,
     check_folders,
@@ -24,7 +25,6 @@ from formalsynth.runtime.files import (
     read_table,
     sealed,
     unbroken,
-    whole,
     write_arrays,
     write_table,
     write_text,
@@ -62,7 +62,7 @@ def test_a_broken_write_leaves_things_as_they_were(tmp_path, before):
     path = tmp_path / "result.txt"
     if before:
         path.write_text(before)
-    with pytest.raises(RuntimeError, match="power cut"), whole(path) as partial:
+    with pytest.raises(RuntimeError, match="power cut"), atomic_write(path) as partial:
         partial.write_text("half of the")
         raise RuntimeError("power cut")
     assert [file.name for file in tmp_path.iterdir()] == (["result.txt"] if before else [])
@@ -71,7 +71,7 @@ def test_a_broken_write_leaves_things_as_they_were(tmp_path, before):
 
 def test_a_file_takes_its_name_only_at_the_end(tmp_path):
     path = tmp_path / "new" / "result.txt"
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text("all of it")
         assert not path.exists()
         assert partial.suffix == path.suffix
@@ -226,7 +226,7 @@ def test_a_full_disk_is_a_sentence_with_the_name_of_the_file(tmp_path, before):
     if before:
         path.write_text(before)
     reason = r"records\.csv could not be written because the disk is full .*: make room"
-    with pytest.raises(OSError, match=reason) as caught, whole(path) as partial:
+    with pytest.raises(OSError, match=reason) as caught, atomic_write(path) as partial:
         partial.symlink_to("/dev/full")
         pd.DataFrame({"a": [1]}).to_csv(partial)
     assert caught.value.errno == errno.ENOSPC
@@ -239,7 +239,7 @@ def test_a_limit_on_the_size_of_files_is_a_sentence_with_the_name_of_the_file(tm
     reason = r"records\.csv could not be written because the file would exceed the size limit .*: raise the limit \(ulimit -f\)"
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
-        with pytest.raises(OSError, match=reason) as caught, whole(tmp_path / "records.csv") as partial:
+        with pytest.raises(OSError, match=reason) as caught, atomic_write(tmp_path / "records.csv") as partial:
             partial.write_bytes(bytes(5000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

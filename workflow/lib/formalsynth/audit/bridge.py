@@ -37,7 +37,7 @@ class Bridged:
     effective: float
     """Effective sample size of the bridge: the effective draws of both sets times their overlap."""
     limits: tuple[float, float]
-    """Lower and upper limit of ``log(Z / Z')`` for any overlap: the means of l under D' and under D."""
+    """Lower and upper limit of ``log(Z / Z')`` that hold for any overlap: the means of the log ratio under D' and under D."""
     _draws: tuple[Array, Array]
 
     @property

@@ -41,7 +41,7 @@ WIDER = 14
 ROUGH = 33
 """Number of points on an axis of the rough lattices, which locate a posterior."""
 SETTLING = 12
-"""Largest number of rough lattices."""
+"""Largest number of rough lattices that are tried, one after another, to locate a posterior."""
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,7 @@ class Mechanism:
         return made
 
     def _problems(self, made: object, n: int, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Yield the problems of a result for n records, as the second half of sentences."""
+        """Yield the problems of a result for n records, as sentences without their subject, the mechanism."""
         if isinstance(made, DirectRelease | PrivateFit):
             yield from self._problems_of_release(made, parameters)
         elif not isinstance(made, Form):

@@ -36,7 +36,7 @@ def _own(path: Path) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
-def kept(kind: str, name: str) -> Path | None:
+def cached_file(kind: str, name: str) -> Path | None:
     """Find the cached file; None if there is no complete one."""
     folder = cache_folder(kind)
     if folder is None or not (folder / f".{name}.sha256").exists():

@@ -37,7 +37,7 @@ LISTED = re.compile(r"(?:([0-9a-f]{64})  )?(.+)")
 
 
 @contextlib.contextmanager
-def whole(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """Yield a path to write to; the file takes its name only when the block has ended without an error.
 
     Raises:
@@ -58,13 +58,13 @@ def whole(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def sealed(path: str | Path) -> Iterator[Path]:
-    """Write a file as :func:`whole` does, with a seal by which :func:`unbroken` detects later damage.
+    """Write a file as :func:`atomic_write` does, with a seal by which :func:`unbroken` detects later damage.
 
     The seal is the file's sha256 in a hidden file in the same folder, ``.NAME.sha256``: a table contains only lines of data, and
     the checksum inside an ``.npz`` does not cover its list of arrays.
     """
     path = Path(path)
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         yield partial
         seal = f"{checksum(partial)}  {path.name}\n"
         # If killed from here on, there is a file without a seal, never one with the seal of another file.
@@ -255,7 +255,7 @@ def write_table(path: str | Path, table: pd.DataFrame) -> None:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file."""
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 

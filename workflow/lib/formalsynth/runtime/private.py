@@ -9,7 +9,7 @@ import resource
 from collections.abc import Sequence
 from pathlib import Path
 
-from formalsynth.runtime.files import whole
+from formalsynth.runtime.files import atomic_write
 
 FOLDER, FILE = 0o700, 0o600
 """Modes of a private folder and of a private file."""
@@ -38,7 +38,7 @@ def write_private_bytes(path: Path, content: bytes, mode: int = FILE) -> None:
         content: content of the file.
         mode: mode of the finished file; a mode other than owner-only is for a folder that a group shares.
     """
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
         os.fchmod(descriptor, mode)
         with os.fdopen(descriptor, "wb") as file:

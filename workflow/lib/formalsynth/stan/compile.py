@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from formalsynth.core.progress import tell
-from formalsynth.runtime.cache import keep, kept
+from formalsynth.runtime.cache import cached_file, keep
 from formalsynth.runtime.compiler import compiler
-from formalsynth.runtime.files import whole
+from formalsynth.runtime.files import atomic_write
 
 MAIN = Path(__file__).with_name("main.cpp")
 HEADER = Path(__file__).with_name("sampled_model.hpp")
@@ -74,7 +74,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
         endings = {"native": (".stan", ".hpp"), "portable": (".stan",), "plain": ()}[form]
         parts = [source.parent / form / f"{name}{ending}" for name in functions for ending in endings]
         name = f"{source.stem}-{fingerprint([Path(__file__), MAIN, HEADER, source, *parts], cmdstan, form)}"
-        if cached := kept(KIND, name):
+        if cached := cached_file(KIND, name):
             _copy(cached, executable)
             print(f"{source.name}: compiled before, {form} form", *complaints, sep="\n")
             return form
@@ -156,7 +156,7 @@ def place_main(folder: Path, cmdstan: Path) -> dict[str, str]:
         object_file = cmdstan / printed
         # CmdStan requires this list of the object's dependencies, which otherwise takes seconds to write.
         object_file.with_suffix(".d").touch()
-        if cached := kept(KIND, name):
+        if cached := cached_file(KIND, name):
             shutil.copy2(cached, object_file)
         else:
             make(cmdstan, variable, str(object_file))
@@ -192,7 +192,7 @@ def fingerprint(sources: Sequence[Path], cmdstan: Path, form: str) -> str:
 
 
 def _copy(built: Path, executable: Path) -> None:
-    with whole(executable) as partial:
+    with atomic_write(executable) as partial:
         shutil.copy2(built, partial)
 
 

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from formalsynth.runtime.compiler import compiler
-from formalsynth.runtime.files import checksum, whole
+from formalsynth.runtime.files import atomic_write, checksum
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.compile import CmdStanError, cores, make, outside_make, place_main, read_record, version_of
 
@@ -315,10 +315,10 @@ def _write_record(record: Path, cmdstan: Path, executable: Path) -> None:
     unchanged = file.is_file() and file.read_text() == text
     if not unchanged:
         file.unlink(missing_ok=True)  # it must not name another CmdStan than that of the check model
-    with whole(record / "check_model") as partial:
+    with atomic_write(record / "check_model") as partial:
         shutil.copy2(executable, partial)
     if not unchanged:
-        with whole(file) as partial:
+        with atomic_write(file) as partial:
             partial.write_text(text)
 
 

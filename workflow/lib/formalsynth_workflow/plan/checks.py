@@ -175,7 +175,7 @@ def _not_synthetic(config: AnyScenario, table: str) -> list[str]:
 
 
 def check_readings(paper: Paper, file: Path) -> None:
-    """Check that the first reading replaces nothing, and that others replace entries by entries with as many synthesizers.
+    """Check that only later readings replace synthesizers, each by an entry with equally many.
 
     Raises:
         ConfigError: one does not.
