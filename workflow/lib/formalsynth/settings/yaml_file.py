@@ -45,10 +45,10 @@ class _Constructor(SafeConstructor):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writer of YAML that programs with YAML 1.1 read alike: it quotes yes, and like it 1e3, a number in YAML 1.2 only."""
+    """Writer of YAML that programs with YAML 1.1 read alike: it quotes yes, and like it 1e3 and 08, numbers in YAML 1.2 only."""
 
 
-_NUMBER = re.compile(r"^[-+]?(0o[0-7]+|[0-9][0-9_]*\.?[0-9_]*[eE][-+]?[0-9]+)$")
+_NUMBER = re.compile(r"^[-+]?(0o[0-7]+|0[0-9]+|[0-9][0-9_]*\.?[0-9_]*[eE][-+]?[0-9]+)$")
 _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, list("-+0123456789"))
 
 
