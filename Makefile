@@ -104,7 +104,7 @@ docs: setup .venv/for_tests ## write a website of a run: the report that may be 
 LOCKING := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet
 DISTRIBUTIONS := --no-emit-package formalsynth pyproject.toml workflow/pyproject.toml release/pyproject.toml
 lock: ## write requirements.txt and requirements-dev.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
-	$(LOCKING) $(LOCK) --extra cluster --extra dev $(DISTRIBUTIONS) --output-file requirements-dev.txt
+	$(LOCKING) $(LOCK) --extra cluster --extra dev --extra formats $(DISTRIBUTIONS) --output-file requirements-dev.txt
 	$(LOCKING) --constraint requirements-dev.txt --extra cluster $(DISTRIBUTIONS) --output-file requirements.txt
 	echo cyclonedx-bom | $(LOCKING) $(LOCK) --constraint requirements.txt - --output-file .github/sbom.txt
 

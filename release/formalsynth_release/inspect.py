@@ -199,6 +199,8 @@ def _column(guess: ColumnGuess, labels: Mapping[str, str], is_outcome: bool) -> 
     column = dict(guess.declared)
     if labels and column["type"] == "category":
         column |= {"categories": list(labels), "labels": dict(labels)}
+    elif labels and "date" not in column:
+        column["missing_codes"] = dict(labels)
     treatment = column.pop("release", "synthesized")
     return column if is_outcome else column | {"release": treatment}
 

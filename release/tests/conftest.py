@@ -16,7 +16,7 @@ from formalsynth_release import joint, public
 PREPARED = f"""
 import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})
 import pandas, scipy.interpolate, scipy.linalg, scipy.optimize, scipy.special
-import opendp, pandera.backends.pandas.builtin_checks
+import opendp
 import formalsynth_release.command, formalsynth_release.publish
 from formalsynth_release.texts import templates
 for name in templates().list_templates(): templates().get_template(name)
