@@ -25,7 +25,7 @@ from formalsynth_release.budget import (
 )
 from formalsynth_release.command import main
 from formalsynth_release.ledger import ComparisonEntry, ReleaseEntry, ledgers_folder, read_ledger
-from formalsynth_release.same_rows import content_of
+from formalsynth_release.same_rows import content_of, sketch_of
 from formalsynth_release.schema import Declared
 
 
@@ -84,6 +84,9 @@ COPIES = {
     "one changed cell": corrected,
     "without the id": lambda rows: rows.drop(columns="id"),
     "without the id, and a changed cell": lambda rows: corrected(rows).drop(columns="id"),
+    "without the id, and a changed cell in each column": lambda rows: (
+        corrected(rows).drop(columns="id").assign(age=["99", *rows["age"][1:]])
+    ),
     "other ids": lambda rows: rows.assign(id=np.arange(len(rows)).astype(str)),
     "another order": lambda rows: rows.iloc[::-1, ::-1],
     "other names and numbers": lambda rows: rows.rename(columns=str.upper).assign(
@@ -121,6 +124,7 @@ def test_nothing_of_the_file_is_in_a_ledger(tmp_path):
     begin(study(tmp_path))
     text = read_ledger("people").path.read_text()
     assert not any(f'"{value}"' in text for value in [*table()["income"], *table()["id"]])
+    assert sketch_of(content_of(table()), b"one").rows != sketch_of(content_of(table()), b"two").rows
     key = ledgers_folder() / "key"
     assert {stat.S_IMODE(path.stat().st_mode) for path in (key, read_ledger("people").path)} == {0o600}
     key.write_bytes(b"x" * 32)  # all hashes would be others
