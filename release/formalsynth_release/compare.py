@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 REPORT, NOISE = f"{CONFIDENTIAL}/CONFIDENTIAL-comparison.html", "noise.html"
 GROUPS = 12
 """Largest number of groups of levels in each direction of a plot of a pair."""
+LABELS = 8
+"""Number of labels of levels in a plot of a column."""
 FILE_COLOUR, RELEASE_COLOUR = "black", "#0072b2"
 
 
@@ -125,7 +127,7 @@ def _plot_of_shares(levels: Levels, shares: Sequence[Array]) -> Callable[[Sequen
         places = np.arange(len(shares[0]))
         axes[0].bar(places, shares[1], color=RELEASE_COLOUR)
         axes[0].step(places, shares[0], where="mid", color=FILE_COLOUR)
-        axes[0].set_xticks(*_ticks(levels, len(places)))
+        _label(axes[0], levels)
         axes[0].set_ylabel("share")
 
     return draw
@@ -135,7 +137,7 @@ def _plot_of_noise(levels: Levels, part: Part) -> Callable[[Sequence[Axes]], Non
     def draw(axes: Sequence[Axes]) -> None:
         places = np.arange(len(part.counts))
         axes[0].errorbar(places, part.counts, yerr=2 * np.sqrt(2) * part.scale, fmt="o", color=RELEASE_COLOUR)
-        axes[0].set_xticks(*_ticks(levels, len(places)))
+        _label(axes[0], levels)
         axes[0].set_ylabel("rows")
 
     return draw
@@ -150,11 +152,14 @@ def _plot_of_pair(first: str, second: str, counts: Sequence[Array]) -> Callable[
     return draw
 
 
-def _ticks(levels: Levels, width: int) -> tuple[list[int], list[str]]:
-    """Return places of ticks and their labels: some levels, by their lowest values, and missing values."""
-    places = list(range(0, len(levels), max(1, len(levels) // GROUPS)))
-    labels = [str(value) for value in levels.values(np.array(places), np.zeros(len(places)))]
-    return ([*places, width - 1], [*labels, "missing"]) if width > len(levels) else (places, labels)
+def _label(axes: Axes, levels: Levels) -> None:
+    """Label some levels by their lowest values, and all kinds of missing values."""
+    places = list(range(0, len(levels), max(1, len(levels) // LABELS)))
+    values = levels.values(np.array(places), np.zeros(len(places)))
+    labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+    missing = [*(levels.column.missing_codes or {}).values(), *["missing"] * levels.column.may_be_missing]
+    places += range(len(levels), len(levels) + len(missing))
+    axes.set_xticks(places, [*labels, *missing], rotation=30, ha="right")
 
 
 def _picture(draw: Callable[[Sequence[Axes]], None], text: str, fields: int = 1) -> str:
