@@ -84,9 +84,10 @@ check-study: setup ## check that everything that a study of your own registers k
 	@[ '$(STUDY)' ] || $(call stop,Say which: make check-study STUDY=<file>.)
 	@$(RUN) python -m formalsynth_workflow.plan.contracts '$(STUDY)'
 
-bench: setup ## compare our fits with others', and measure the workflow's own cost (about half an hour; PYMC=<python with pymc and nutpie>)
+bench: setup ## compare our fits with others', and measure the workflow's own cost (about an hour; PYMC=<python with pymc and nutpie>)
 	@export $(RUN) OMP_NUM_THREADS=1; set -e; python bench/fits.py $(if $(PYMC),--pymc '$(PYMC)'); \
-	python bench/many.py; python bench/large.py; python bench/outside.py
+	python bench/many.py; python bench/large.py; python bench/outside.py; \
+	python bench/release_coverage.py; python bench/release_verdict.py
 
 same: setup ## check that the tables are the same as those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
 	@[ '$(BEFORE)' ] || $(call stop,Say what to compare with: make same BEFORE=<folder of another run>.)

@@ -127,7 +127,7 @@ def declared_study(rows=4000):
     assert main(["inspect", "households.csv", "--outcome", "income"]) == 0
     folder = Path("studies/households").resolve()
     schema = DECLARED | {"file": "../../households.csv", "rows": rows, "pairs": PAIRS, "columns": COLUMNS}
-    declare(folder, {"schema.yaml": schema, "release.yaml": RELEASE})
+    declare(folder, {"schema.yaml": schema | {"accept_noise": PAIRS[1::11]}, "release.yaml": RELEASE})
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -32,7 +31,7 @@ def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> d
     rows = rows.assign(**{name: column.amounts(rows[name]) for name, column in schema.released.items() if column.codes})
     numeric = [outcome] if schema.target.type != "category" else []
     named = {mean_name(name): _mean(_numbers(rows, name)) for name in dict.fromkeys([*numeric, *analyses.means])}
-    named |= {share.name: _mean(_inside(share, (rows if share.number else values)[share.column])) for share in analyses.shares}
+    named |= {share.name: _mean(counted_in(share, (rows if share.number else values)[share.column])) for share in analyses.shares}
     named |= {quantile_name(level, outcome): _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles if numeric}
     for regression in analyses.regressions:
         named |= slopes_of(schema.columns, outcome, regression, rows)
@@ -114,7 +113,7 @@ def _numbers(rows: pd.DataFrame, name: str) -> Array:
     return np.asarray(values[~np.isnan(values)])
 
 
-def _inside(share: Share, values: pd.Series) -> Array:
+def counted_in(share: Share, values: pd.Series) -> Array:
     """Return 1.0 for each value that a share counts, otherwise 0.0; only a share of missing values counts a missing one."""
     if share.missing:
         return np.asarray(values.isna(), dtype=float)
@@ -154,26 +153,6 @@ def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regressio
     residual = y - design @ slopes
     errors = np.sqrt(np.maximum(np.diag(inverse), 0.0) * float(residual @ residual) / left)
     return {f"{label}: {name}": (float(slopes[k]), float(errors[k])) for k, (_, name) in enumerate(coded, start=1)}
-
-
-def slope_names(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> list[str]:
-    """List the names of the slopes of a regression."""
-    return list(slopes_of(columns, outcome, regression, rows.iloc[:0]))
-
-
-def correlations(
-    columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame
-) -> dict[tuple[str, str], float]:
-    """Compute the largest absolute correlation of each pair of columns of a regression; 0 without enough different values."""
-    coded, y = _responses(columns, outcome, regression, rows)
-    members = [(outcome, y), *((column, values) for (column, _), values in coded.items())]
-    largest: dict[tuple[str, str], float] = {}
-    for (first, ours), (second, theirs) in itertools.combinations(members, 2):
-        if first != second:
-            spread = float(np.std(ours) * np.std(theirs)) if len(y) else 0.0
-            value = abs(float(np.cov(ours, theirs, bias=True)[0, 1])) / spread if spread else 0.0
-            largest[first, second] = max(largest.get((first, second), 0.0), value)
-    return largest
 
 
 def _responses(

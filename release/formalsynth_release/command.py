@@ -86,7 +86,8 @@ def _parser() -> argparse.ArgumentParser:
         "--metadata", type=Path, help="metadata of SDV (JSON) or a codebook of synthpop (CSV) with the types of columns"
     )
     _of_study(_add(commands, "check", "check the file against its schema", _check))
-    _of_study(_add(commands, "plan", "simulate releases of made-up rows, without opening the file", _plan))
+    plan = _of_study(_add(commands, "plan", "state the errors to expect from the declarations, without opening the file", _plan))
+    plan.add_argument("--simulate", action="store_true", help="also simulate releases of made-up rows, which takes minutes")
     release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
     release.add_argument("--to", type=Path, help="folder of the release (default: releases/<study>)")
     verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
@@ -143,7 +144,7 @@ def _plan(options: argparse.Namespace) -> int:
     from formalsynth_release.plan import plan
     from formalsynth_release.schema import read_declared
 
-    _print(*plan(read_declared(options.study)))
+    _print(*plan(read_declared(options.study), options.simulate))
     return 0
 
 

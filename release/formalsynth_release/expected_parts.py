@@ -6,7 +6,7 @@ from formalsynth.core.text import DataError
 from formalsynth_release.crossing import CROSSING, Crossing, Declarations, Part
 from formalsynth_release.layout import Layout, Reading
 from formalsynth_release.records import no_rows
-from formalsynth_release.tables import knots_for, measured, no_noise, part_with_wrong_scores
+from formalsynth_release.tables import kept_pairs, knots_for, measured, no_noise, part_with_wrong_scores
 
 KEYS = ("name", "columns", "epsilon", "scale", "largest", "shape", "reason")
 """Fields of a part that follow from the declarations; so do the numbers of scores."""
@@ -26,10 +26,15 @@ def _wrong(parts: tuple[Part, ...], declarations: Declarations) -> str:
     """Return the name of a part that the declarations do not require; empty if there is none."""
     schema = declarations.schema_
     layout, ceiling = Layout(schema), declarations.release.ceiling
-    if len(parts) != (number := len(layout.columns) + len(layout.pairs)):
+    margins = [part for part, width in zip(parts, layout.widths.values(), strict=False) if part.shape == (width,)]
+    if len(margins) < len(layout.columns):
+        return f"{len(parts)} parts"
+    reading = Reading(layout, margins)
+    kept = kept_pairs(layout, reading, ceiling)
+    if len(parts) != (number := len(margins) + len(kept)):
         return f"{len(parts)} parts instead of {number}"
-    knots = knots_for(schema, Reading.of(schema, parts).number, ceiling)
-    wanted = measured(schema, no_rows(schema), ceiling, no_noise, knots)
+    knots = knots_for(layout.of_pairs(kept), reading.number, layout.epsilon_of_pair(ceiling, len(kept))) if kept else 0
+    wanted = measured(schema, no_rows(schema), ceiling, no_noise, knots, kept)
     differing = (part.name for part, other in zip(parts, wanted, strict=True) if _required(part) != _required(other))
     return next(differing, "") or part_with_wrong_scores(schema, parts, knots)
 

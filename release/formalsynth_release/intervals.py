@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,13 +22,15 @@ from scipy.special import stdtrit
 from formalsynth.core.arrays import Array
 from formalsynth.core.progress import in_turn
 from formalsynth.inference.intervals import Interval
-from formalsynth_release.analyses import correlations, estimates, mean_name, names, quantile_name, slope_names
+from formalsynth_release.analyses import estimates, mean_name, names, quantile_name
 from formalsynth_release.joint import Target
-from formalsynth_release.layout import Names
+from formalsynth_release.layout import Layout, Names
 from formalsynth_release.levels import levels_of
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses, PublicSchema
 from formalsynth_release.tables import measured
+from formalsynth_release.variables import HEAVY
+from formalsynth_release.verdict import weakness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +41,8 @@ TASK = "Simulating a release for the intervals,"
 """Start of lines that report progress."""
 SETS = 5
 """Maximum number of synthetic sets in a replicate; more would hardly make an estimate more precise."""
-STRONGEST = 0.6
-"""Largest correlation for which a slope has an interval, if a pair has one sum of scores."""
+FEW = 10
+"""Number below which a quantile of whole numbers has no interval: noise moves it by a whole value."""
 MOST_BIAS = 2.0
 """Largest bias that is subtracted from an estimate, in standard errors."""
 
@@ -72,21 +74,25 @@ class Way:
         """Number of simulated rows as a share of the file's rows."""
         return min(1.0, self.largest / self.rows)
 
-    def file(self, model: Model, generator: np.random.Generator, replicate: bool = False) -> tuple[Array, Model]:
-        """Draw a file; return its estimates (analyses,) and the model fitted to its noisy numbers.
+    def file(self, model: Model, generator: np.random.Generator) -> pd.DataFrame:
+        """Draw the rows of a file from its model."""
+        return model.rows(round(self.rows * self.fraction), generator, sample=True)
+
+    def fitted(self, rows: pd.DataFrame, generator: np.random.Generator, drawn_from: Model | None = None) -> Model:
+        """Fit the model of a release to the noisy numbers of a file.
 
         Args:
-            model: distribution of the file's rows.
+            rows: rows of the file.
             generator: source of randomness.
-            replicate: True if the model was fitted to noisy sums, which are shrunk. What the noise leaves uncertain is their
-                posterior standard deviation; shrinking them again would hide a part of it.
+            drawn_from: model of the release that is simulated. Its sums are shrunk, so the noise leaves their posterior standard
+                deviation uncertain; shrinking them again would hide a part of it. It has the same pairs.
         """
-        rows = model.rows(round(self.rows * self.fraction), generator, sample=True)
         epsilon = self.epsilon / math.sqrt(self.fraction)
         schema = self.schema.model_copy(update={"rows": len(rows)})
-        noise = functools.partial(simulated_noise, generator, model.targets if replicate else {})
-        parts = measured(schema, rows, epsilon, noise, self.knots)
-        return values(schema, self.analyses, rows), Model.of(schema, parts, not replicate, self.rows)
+        targets = drawn_from.targets if drawn_from else {}
+        noise = functools.partial(simulated_noise, generator, targets)
+        parts = measured(schema, rows, epsilon, noise, self.knots, drawn_from.pairs if drawn_from else None)
+        return Model.of(schema, parts, drawn_from is None, self.rows)
 
     def released(self, model: Model, generator: np.random.Generator) -> Array:
         """Return estimates (analyses,) from synthetic sets."""
@@ -96,11 +102,55 @@ class Way:
         """Return the bias and standard error (analyses,) of a release, if the model is the population."""
         files, releases = [], []
         for _ in in_turn(range(replicates), TASK):
-            of_file, again = self.file(model, generator, replicate=True)
-            files.append(of_file)
-            releases.append(self.released(again, generator))
+            rows = self.file(model, generator)
+            files.append(values(self.schema, self.analyses, rows))
+            releases.append(self.released(self.fitted(rows, generator, model), generator))
         bias = np.mean(releases, axis=0) - np.mean(files, axis=0)
         return bias * self.fraction, np.std(releases, axis=0, ddof=1) * math.sqrt(self.fraction)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Releases of several files of one population, with one replicate of the interval for each.
+
+    Pooling these replicates over the files replaces many replicates for each file (Giacomini, Politis and White 2013, Econometric
+    Theory 29, 567-589).
+    """
+
+    own: Array
+    """(files, analyses) estimates of the files themselves."""
+    released: Array
+    """(files, analyses) estimates of their releases."""
+    bias: Array
+    error: Array
+    """(analyses,) bias and standard error of a release, for all files."""
+    models: Sequence[Model]
+
+    @property
+    def quantile(self) -> float:
+        """Quantile of Student's t for a 95 % interval."""
+        return _quantile(len(self.own))
+
+
+def pooled(way: Way, files: Iterable[pd.DataFrame], generator: np.random.Generator) -> Pooled:
+    """Release files, and simulate one replicate of each release."""
+    own, released, models, errors, biases = [], [], [], [], []
+    for rows in files:
+        own.append(values(way.schema, way.analyses, rows))
+        model = way.fitted(rows, generator)
+        released.append(way.released(model, generator))
+        again = way.file(model, generator)
+        estimate = way.released(way.fitted(again, generator, model), generator)
+        errors.append(estimate - released[-1])
+        biases.append(estimate - values(way.schema, way.analyses, again))
+        models.append(model)
+    scale = math.sqrt(way.fraction)
+    bias, error = np.mean(biases, axis=0) * way.fraction, np.std(errors, axis=0, ddof=1) * scale
+    return Pooled(np.array(own), np.array(released), bias, error, models)
+
+
+def _quantile(replicates: int) -> float:
+    return round(float(stdtrit(replicates - 1, 0.975)), 6)
 
 
 def largest(hats: bool) -> int:
@@ -164,25 +214,16 @@ def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np
     """
     estimate = np.mean([values(way.schema, way.analyses, rows) for rows in sets], axis=0)
     bias, error = way.errors(model, way.analyses.replicates, generator)
-    quantile = round(float(stdtrit(way.analyses.replicates - 1, 0.975)), 6)
-    weakened = {} if model.knots else _weakened(way, sets)
+    return judged(way, model, estimate, bias, error, _quantile(way.analyses.replicates))
+
+
+def judged(way: Way, model: Model, estimate: Array, bias: Array, error: Array, quantile: float) -> dict[str, Analysed]:
+    """Return the analyses with estimates, biases and errors (analyses,), each with an interval or a reason for none."""
     results = {}
     for k, name in enumerate(names(way.schema, way.analyses)):
         result = Analysed(float(estimate[k]), _as_published(bias[k]), _as_published(error[k]), quantile, _limits(way, name))
-        results[name] = replace(result, reason=weakened.get(name) or _reason(way, name, result))
+        results[name] = replace(result, reason=_reason(way, model, name, result))
     return results
-
-
-def _weakened(way: Way, sets: Sequence[pd.DataFrame]) -> dict[str, str]:
-    """Explain for which slopes sums of scores are not enough: they weaken strong relations, and no replicate shows that."""
-    weakened: dict[str, str] = {}
-    for regression in way.analyses.regressions:
-        pairs = [correlations(way.schema.columns, way.schema.outcome, regression, rows) for rows in sets]
-        for pair in pairs[0]:
-            if np.mean([of_set[pair] for of_set in pairs]) > STRONGEST:
-                reason = f"the relation of {pair[0]} and {pair[1]} is too strong for one correlation"
-                weakened |= dict.fromkeys(slope_names(way.schema.columns, way.schema.outcome, regression, sets[0]), reason)
-    return weakened
 
 
 def _as_published(number: float) -> float:
@@ -190,7 +231,9 @@ def _as_published(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _reason(way: Way, name: str, result: Analysed) -> str:
+def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
+    if way.schema.rows_each > 1:
+        return f"several rows describe the same {way.schema.protected}"
     if not all(map(math.isfinite, (result.estimate, result.bias, result.error))):
         return "in some simulations, it has too few rows"
     if abs(result.bias) > MOST_BIAS * result.error:
@@ -198,7 +241,7 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
     corrected, (low, high) = result.estimate - result.bias, result.limits
     if not low <= corrected <= high or (name in _quantiles(way) and abs(result.bias) > abs(result.estimate) / 2):
         return "too few rows for the noise"
-    return lost_relation(way.schema, way.analyses, name) or _inside_bin(way, name, result)
+    return _lost_pair(way, model, name) or _heavy(way, model, name) or _inside_bin(way, name, result)
 
 
 def _inside_bin(way: Way, name: str, result: Analysed) -> str:
@@ -210,6 +253,8 @@ def _inside_bin(way: Way, name: str, result: Analysed) -> str:
     if name in _quantiles(way) and (interval := result.interval):
         import pandas as pd
 
+        if way.schema.target.type == "whole" and interval.low < FEW:
+            return "it is a small whole number"
         levels = levels_of(way.schema.target)
         first, last = levels.of(pd.Series([interval.low, interval.high])).tolist()
         if not levels.single[first : last + 1].all():
@@ -230,14 +275,27 @@ def _quantiles(way: Way) -> list[str]:
     return [quantile_name(level, way.schema.outcome) for level in way.analyses.quantiles]
 
 
-def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:
-    """Explain that an analysis needs a pair of columns that is not declared; empty if it does not."""
-    declared = {frozenset(pair) for pair in schema.pairs}
-    for regression in analyses.regressions:
-        if name.startswith(f"{regression.label(schema.outcome)}: "):
-            needed = itertools.combinations([schema.outcome, *regression.predictors], 2)
-            if lost := [" and ".join(pair) for pair in needed if frozenset(pair) not in declared]:
-                return (
-                    f"the pair {lost[0]} is not declared" if len(lost) == 1 else f"the pairs {', '.join(lost)} are not declared"
-                )
+def _columns(way: Way, name: str) -> list[str]:
+    """Columns of a mean, or of a regression with its outcome first; none for another analysis."""
+    outcome = way.schema.outcome
+    columns = {mean_name(column): [column] for column in way.schema.released}
+    labels = {regression.label(outcome): [outcome, *regression.predictors] for regression in way.analyses.regressions}
+    return columns.get(name) or next((named for label, named in labels.items() if name.startswith(f"{label}: ")), [])
+
+
+def _lost_pair(way: Way, model: Model, name: str) -> str:
+    """Explain that an analysis needs a pair of columns that the release does not have, or only with much noise."""
+    declared, kept = ({frozenset(pair) for pair in pairs} for pairs in (way.schema.pairs, model.targets))
+    factors = weakness(Layout(way.schema), model.variables, model.number, way.epsilon, model.pairs)
+    weak = {frozenset(pair) for pair, factor in factors.items() if factor > 1}
+    for pair in itertools.combinations(_columns(way, name), 2):
+        if (of_pair := frozenset(pair)) not in kept or of_pair in weak:
+            why = "is not declared" if of_pair not in declared else "has too much noise"
+            return f"the pair {' and '.join(pair)} {why}"
     return ""
+
+
+def _heavy(way: Way, model: Model, name: str) -> str:
+    """Explain that a column of a mean or regression has heavy tails, whose relations few rows determine."""
+    heavy = [column for column in _columns(way, name) if model.variables[column].kurtosis > HEAVY]
+    return f"{heavy[0]} has heavy tails" if heavy else ""

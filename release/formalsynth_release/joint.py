@@ -183,8 +183,16 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """Means (a * b,) that the products of a term have in the distribution."""
+
+    term: Term
+    means: Array
+
+
+@dataclass(frozen=True)
 class Target:
-    """Means that the products of a pair have in the distribution."""
+    """Estimated means of the products of a pair."""
 
     of_pair: Sum
     means: Array
@@ -192,6 +200,11 @@ class Target:
     kept: Array | None = None
     """(a * b,) standard deviations of what the noise leaves uncertain, relative to those of the noise, in the bases of both; None
     if all of it."""
+
+    @property
+    def condition(self) -> Condition:
+        """The condition with the products that the noise was added to."""
+        return Condition(self.of_pair.term, self.means)
 
     def uncertain(self, noise: Array) -> Array:
         """Reduce noise (a * b,) of the sums to what it leaves uncertain."""
@@ -271,6 +284,24 @@ class Joint:
         np.exp(exponents, out=exponents)
         return exponents, index
 
+    def tilts(self, places: Places) -> dict[str, Array]:
+        """Compute the changes (n,) of the log density across the levels of rows that follow from the levels of the other columns.
+
+        Their mean in each level is 0: the margin already has it. Without them, relations of values would be those of levels.
+        """
+        tilts: dict[str, Array] = {}
+        for term, strengths in zip(self.terms, self.strengths, strict=True):
+            for function in (term.first, term.second):
+                if function.across is not None:
+                    _, factors, other = term.given(function.column, strengths)
+                    of_others = factors.T[other.codes[places[other.column]]]
+                    of_rows = np.einsum("nk,nk->n", function.across[places[function.column]], of_others)
+                    tilts[function.column] = tilts.get(function.column, 0.0) + of_rows
+        for column, tilt in tilts.items():
+            counts = np.maximum(np.bincount(places[column]), 1)
+            tilts[column] = tilt - (np.bincount(places[column], tilt) / counts)[places[column]]
+        return tilts
+
 
 def _combined(functions: Sequence[Function], places: Places) -> tuple[Sequence[Integers], Integers | None]:
     """Return the codes of functions in each combination, and the combination (n,) of each row; or the codes (n,) and None."""
@@ -307,28 +338,28 @@ def _by_weight(weights: Array, generator: np.random.Generator) -> Integers:
     return np.minimum(chosen, len(weights) - 1)
 
 
-def joint_of(shares: Mapping[str, Array], targets: Sequence[Target], rows: float, released: float | None = None) -> Joint:
+def joint_of(shares: Mapping[str, Array], conditions: Sequence[Condition], rows: float, released: float | None = None) -> Joint:
     """Fit the distribution.
 
     Args:
         shares: shares (levels,) of each column.
-        targets: means for pairs.
+        conditions: means of products.
         rows: rows of the file.
         released: rows of the file that is released, if this one simulates it with fewer: penalties are those of its fit, since
             larger ones would hide a part of the noise. By default, ``rows``.
     """
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
-    terms = tuple(target.of_pair.term for target in targets)
-    if not targets:
+    terms = tuple(condition.term for condition in conditions)
+    if not terms:
         return Joint(shares, fields, (), (), {})
     generator, most = np.random.default_rng(0), min(MOST_POOL, 4 * _most_rows(fields, terms))
     number, penalized = (int(max(min(of_file / 2, most), POOL)) for of_file in (rows, released or rows))
     paired = {function.column for term in terms for function in (term.first, term.second)}
     pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items() if column in paired}
     joint = Joint(shares, fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
-    margins = _margins([target.of_pair for target in targets])
+    margins = _margins(terms)
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
-    means = np.concatenate([*of_margins, *(target.means for target in targets)])
+    means = np.concatenate([*of_margins, *(condition.means for condition in conditions)])
     hats = any(term.hats for term in terms)
     (rounds, first), steps = (ROUNDS_OF_HATS, STEPS_OF_HATS) if hats else (ROUNDS, STEPS)
     fit = _Fit(margins, means, steps, penalized)
@@ -363,10 +394,12 @@ def consistent(sums: Sequence[Sum]) -> list[Target]:
     return [Target(of_pair, of_pair.independent + of_pair.differences()) for of_pair in sums]
 
 
-def _margins(sums: Sequence[Sum]) -> list[Term]:
-    """List functions of single columns whose means stay: indicators, scores and their squares."""
-    variables = {variable.name: variable for of_pair in sums for variable in (of_pair.first, of_pair.second)}
-    return [Term(variable.function.with_squares if variable.scored else variable.function) for variable in variables.values()]
+def _margins(terms: Sequence[Term]) -> list[Term]:
+    """List functions of single columns whose means stay: indicators, scores and their squares, once for each set of codes."""
+    functions: dict[tuple[str, bytes], Function] = {}
+    for function in (function for term in terms for function in (term.first, term.second)):
+        functions.setdefault((function.column, function.codes.tobytes()), function)
+    return [Term(function.with_squares if function.scored else function) for function in functions.values()]
 
 
 @dataclass(frozen=True)

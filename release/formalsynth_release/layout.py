@@ -65,6 +65,24 @@ class Layout:
         ]
         return sorted(pairs, key=lambda pair: -sum(name.endswith(KIND) for name in pair))
 
+    @property
+    def share_of_margins(self) -> float:
+        """Share of the epsilon for single columns."""
+        return self.schema.margins if self.pairs else 1.0
+
+    def epsilons_of_margins(self, epsilon: float) -> dict[str, float]:
+        """Divide the epsilon of all margins by the weights of columns."""
+        weights = {name: self.schema.columns[name].weight for name in self.columns}
+        return {name: epsilon * self.share_of_margins * weight / sum(weights.values()) for name, weight in weights.items()}
+
+    def epsilon_of_pair(self, epsilon: float, kept: int) -> float:
+        """Divide the epsilon of pairs among those that are kept."""
+        return epsilon * (1 - self.share_of_margins) / kept
+
+    def of_pairs(self, pairs: Sequence[Pair]) -> Layout:
+        """Return the layout with some of the pairs only."""
+        return Layout(self.schema.model_copy(update={"pairs": list(pairs)}))
+
     def places(self, table: pd.DataFrame) -> dict[str, Integers]:
         """Return the level (n,) of each value; missing values have one more at the end."""
         places = {name: levels.of(table[name]) for name, levels in self.columns.items()}
@@ -88,7 +106,8 @@ class Layout:
             of_column = np.full(len(places), 1 / len(places)) if shares is None else shares[column]
             variable = Variable(name, column, places, None, of_column)
             if positions is not None:
-                variable = replace(variable, scores=scores_of(positions, variable.own), knots=knots_of(variable.own, knots))
+                scores, chosen = scores_of(positions, variable.own), knots_of(variable.own, knots)
+                variable = replace(variable, scores=scores, knots=chosen, positions=positions)
             variables[name] = variable
         return variables
 
@@ -104,9 +123,11 @@ class Reading:
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Reading:
-        """Read the parts of all columns, and after them those of the pairs."""
+        """Read the parts of all columns, and after them those of the pairs that were kept."""
         layout = Layout(schema)
-        return cls(layout, parts[: len(layout.columns)], parts[len(layout.columns) :])
+        margins, sums = parts[: len(layout.columns)], parts[len(layout.columns) :]
+        kept = {(part.name, part.columns) for part in sums}
+        return cls(layout.of_pairs([pair for pair in layout.pairs if named(pair) in kept]), margins, sums)
 
     @functools.cached_property
     def number(self) -> float:
@@ -185,6 +206,12 @@ class Reading:
 def listed(variable: Variable) -> tuple[int, ...]:
     """Return the scores of a variable; none for categories without an order."""
     return () if variable.scores is None else tuple(variable.scores.tolist())
+
+
+def named(pair: Pair) -> tuple[str, Names]:
+    """Return the name of the part of a pair, and its columns."""
+    first, second = pair
+    return f"{first} by {second}", (column_of(first), column_of(second))
 
 
 def column_of(name: str) -> str:

@@ -11,17 +11,21 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth_release.conditions import conditions
 from formalsynth_release.crossing import Part
 from formalsynth_release.joint import Joint, Sum, Target, consistent, estimated, joint_of
-from formalsynth_release.layout import Names, Reading
+from formalsynth_release.layout import Names, Pair, Reading
 from formalsynth_release.levels import Levels
 from formalsynth_release.margins import inside_levels
-from formalsynth_release.rules import applied
+from formalsynth_release.rules import applied, impossible
 from formalsynth_release.schema import PublicSchema
-from formalsynth_release.variables import KNOTS
+from formalsynth_release.variables import KNOTS, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+STRAIGHT = 1e-6
+"""Change of a log density across a level that makes no difference."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,13 @@ class Model:
     schema: PublicSchema
     knots: int
     """Largest number of knots of a variable; 0 if the sums are of scores."""
+    variables: Mapping[str, Variable]
+    """Variables of pairs, with their noisy shares."""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs that were measured."""
+        return [(first, second) for first, second in self.targets]
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part], shrink: bool = True, released: float | None = None) -> Model:
@@ -56,10 +67,11 @@ class Model:
             for first, second, part in reading.of_pairs()
         ]
         targets = (estimated if shrink else consistent)(noisy)
-        joint = joint_of(reading.shares, targets, reading.number, released)
+        never = list(impossible(schema, reading.layout.columns))
+        joint = joint_of(reading.shares, conditions(targets, never), reading.number, released)
         named: dict[Names, Target] = dict(zip(reading.layout.pairs, targets, strict=True))
         knots = KNOTS if any(variable.knots for variable in reading.variables.values()) else 0
-        return cls(reading.layout.columns, reading.shares, joint, reading.number, named, schema, knots)
+        return cls(reading.layout.columns, reading.shares, joint, reading.number, named, schema, knots, reading.variables)
 
     def rows(self, number: int, generator: np.random.Generator, sample: bool = False) -> pd.DataFrame:
         """Draw rows.
@@ -72,17 +84,21 @@ class Model:
         import pandas as pd
 
         places = self.joint.drawn(number, generator, sample)
-        rows = pd.DataFrame({name: self._values(name, place, generator) for name, place in places.items()})
-        return applied(self.schema, rows)
+        tilts = self.joint.tilts(places)
+        rows = {name: self._values(name, place, tilts.get(name), generator) for name, place in places.items()}
+        return applied(self.schema, pd.DataFrame(rows))
 
-    def _values(self, name: str, places: Integers, generator: np.random.Generator) -> pd.Series:
-        """Return the values of a column, from its levels."""
+    def _values(self, name: str, places: Integers, tilt: Array | None, generator: np.random.Generator) -> pd.Series:
+        """Return the values of a column, from its levels and the changes of the log density across them."""
         import pandas as pd
 
         levels = self.columns[name]
         there = places < len(levels)
-        place = np.where(there, places, 0)
-        within = inside_levels(levels, self.shares[name], place, generator.random(len(place)))
+        place, share = np.where(there, places, 0), generator.random(len(places))
+        if tilt is not None:
+            tilt = np.where(np.abs(tilt) < STRAIGHT, STRAIGHT, tilt)
+            share = np.log1p(share * np.expm1(tilt)) / tilt
+        within = inside_levels(levels, self.shares[name], place, share)
         values = pd.Series(levels.values(place, within)).where(there)
         for k, code in enumerate(levels.column.codes):
             values = values.mask(places == len(levels) + k, code)

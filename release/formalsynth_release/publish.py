@@ -33,6 +33,7 @@ from formalsynth_release.crossing import (
     text_of,
 )
 from formalsynth_release.declarations import checked_declarations, rows_of
+from formalsynth_release.layout import Layout
 from formalsynth_release.ledger import (
     CONFIDENTIAL,
     ComparisonEntry,
@@ -47,6 +48,7 @@ from formalsynth_release.records import no_rows
 from formalsynth_release.rows import usable
 from formalsynth_release.schema import RELEASE, Declared, read_release
 from formalsynth_release.tables import measured
+from formalsynth_release.verdict import refuse_weak
 from formalsynth_release.verify import verify
 
 UNFINISHED = f"{CONFIDENTIAL}/unfinished"
@@ -87,6 +89,7 @@ def release(declared: Declared, to: Path) -> list[str]:
 def _crossed(declared: Declared, public: Declarations, to: Path) -> int:
     """Spend epsilon, draw the noise, and store the crossing; return the index of the release in the ledger."""
     schema, config, folder = declared.schema, public.release, declared.folder
+    refuse_weak(schema, config.ceiling)
     check_place(to)
     if to.resolve().is_relative_to((folder / CONFIDENTIAL).resolve()):
         raise DataError(f"{to}: is in the folder of the study's confidential files; allowed with --to: any other place")
@@ -127,7 +130,8 @@ def _room(declared: Declared, public: Declarations, rows: int) -> Iterator[list[
         DataError: there is no space.
     """
     schema = declared.schema
-    size = len(text_of(crossing_of(public, rows, measured(schema, no_rows(schema), public.release.ceiling))))
+    empty = measured(schema, no_rows(schema), public.release.ceiling, kept=Layout(schema).pairs)
+    size = len(text_of(crossing_of(public, rows, empty)))
     sizes = {declared.folder / CONFIDENTIAL / "room": LARGER * size + LEDGER_BYTES, ledgers_folder() / ".room": LEDGER_BYTES}
     try:
         for path, needed in sizes.items():

@@ -18,11 +18,12 @@ import numpy as np
 from formalsynth.core.arrays import Integers
 from formalsynth.core.text import DataError
 from formalsynth_release.crossing import Part, noise_reason
-from formalsynth_release.layout import Layout, Names, Pair, Reading, Stated, column_of, listed
+from formalsynth_release.layout import Layout, Names, Pair, Reading, Stated, listed, named
 from formalsynth_release.noise import noisy_counts
 from formalsynth_release.rules import impossible
-from formalsynth_release.schema import PublicSchema
+from formalsynth_release.schema import PublicSchema, Schema
 from formalsynth_release.variables import KNOTS, Variable, products
+from formalsynth_release.verdict import weakness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +40,9 @@ noisy numbers of pairs with hats, and smallest number of rows for each: otherwis
 
 
 def measured(
-    schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None, knots: int | None = None
-) -> tuple[Part, ...]:
+    schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None, knots: int | None = None,
+    kept: Sequence[Pair] | None = None,
+) -> tuple[Part, ...]:  # fmt: skip
     """Count and sum the rows, with noise; afterwards, nothing else from them is used.
 
     Args:
@@ -49,9 +51,10 @@ def measured(
         epsilon: epsilon of all parts together.
         noise: function that adds the noise, by default that of a release; that of a simulation protects no one.
         knots: largest number of knots of a variable with an order; by default, that of :func:`knots_for`.
+        kept: pairs that are measured; by default those that :func:`kept_pairs` chooses from the noisy margins.
     """
     layout = Layout(schema)
-    places, of_margins = layout.places(table), epsilons_of_margins(layout, epsilon)
+    places, of_margins = layout.places(table), layout.epsilons_of_margins(epsilon)
     margins = [
         noisy_part(
             schema, f"margin of {name}", [name], [width], np.bincount(places[name], minlength=width), 1, of_margins[name],
@@ -59,16 +62,17 @@ def measured(
         )
         for name, width in layout.widths.items()
     ]  # fmt: skip
-    pairs = layout.pairs
+    computed = Reading(layout, margins)
+    pairs = kept_pairs(layout, computed, epsilon) if kept is None else kept
     if not pairs:
         return tuple(margins)
+    of_pair, layout = layout.epsilon_of_pair(epsilon, len(pairs)), layout.of_pairs(pairs)
     computed = Reading(layout, margins)
-    number = knots_for(schema, computed.number, epsilon) if knots is None else knots
+    number = knots_for(layout, computed.number, of_pair) if knots is None else knots
     stated = computed.stated(number)
     read = Reading(layout, [part.model_copy(update=stated[part.columns[0]]) for part in margins])
-    of_pair = _epsilon_of_pair(layout, epsilon)
     drawn = dict[Pair, Part]()
-    for pair in pairs:
+    for pair in layout.pairs:
         members = read.scored(pair, drawn)
         scores = {member.name: listed(member) for member in members if member is not read.variables[member.name]}
         part = _pair(schema, members, places, of_pair, noise and functools.partial(noise, pair))
@@ -76,38 +80,43 @@ def measured(
     return *read.margins, *drawn.values()
 
 
-def knots_for(schema: PublicSchema, rows: float, epsilon: float) -> int:
+def kept_pairs(layout: Layout, reading: Reading, epsilon: float) -> list[Pair]:
+    """Return the pairs that are measured: as long as there are weak ones, the last declared of them is left out.
+
+    This depends on the declarations and the noisy margins only. Accepted pairs are kept.
+
+    Args:
+        layout: columns and declared pairs.
+        reading: noisy margins.
+        epsilon: epsilon of all parts together.
+    """
+    order = {frozenset(pair): k for k, pair in enumerate(layout.schema.pairs)}
+    accepted = {frozenset(pair) for pair in layout.schema.accept_noise}
+    kept = sorted(layout.pairs, key=lambda pair: order[frozenset(pair)])
+    while kept:
+        factors = weakness(layout, reading.computed(0), reading.number, epsilon, kept)
+        weak = [pair for pair in kept if factors[pair] > 1 and frozenset(pair) not in accepted]
+        if not weak:
+            break
+        kept.remove(weak[-1])
+    return [pair for pair in layout.pairs if pair in kept]
+
+
+def knots_for(layout: Layout, rows: float, of_pair: float) -> int:
     """Return the largest number of knots of variables with an order, or 0 if few rows or a small epsilon allow only scores.
 
     Sums of hats keep the shape of a relation, and have more noise than sums of scores. The number depends on the declarations
     and, if the number of rows is confidential, on its noisy estimate.
 
     Args:
-        schema: declarations.
+        layout: columns, and the pairs that are measured.
         rows: number of rows.
-        epsilon: epsilon of all parts together.
+        of_pair: epsilon of each pair.
     """
-    layout = Layout(schema)
-    if not layout.pairs:
-        return 0
-    noise = math.sqrt(2) * schema.change / _epsilon_of_pair(layout, epsilon) / rows
+    noise = math.sqrt(2) * layout.schema.change / of_pair / rows
     numbers = _numbers(layout, KNOTS)
     needed = sum(numbers.values())
     return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
-
-
-def epsilons_of_margins(layout: Layout, epsilon: float) -> dict[str, float]:
-    """Divide the epsilon of all margins by the weights of columns."""
-    share, weights = _share_of_margins(layout), {name: layout.schema.columns[name].weight for name in layout.columns}
-    return {name: epsilon * share * weight / sum(weights.values()) for name, weight in weights.items()}
-
-
-def _share_of_margins(layout: Layout) -> float:
-    return layout.schema.margins if layout.pairs else 1.0
-
-
-def _epsilon_of_pair(layout: Layout, epsilon: float) -> float:
-    return epsilon * (1 - _share_of_margins(layout)) / len(layout.pairs)
 
 
 def _numbers(layout: Layout, knots: int = 0) -> dict[Pair, int]:
@@ -151,8 +160,8 @@ def _far(given: Stated, computed: Stated) -> bool:
     return any(np.abs(np.subtract(numbers, computed[name])).max() > 1 for name, numbers in given.items())
 
 
-def check_numbers(schema: PublicSchema) -> None:
-    """Check that the declared columns and pairs do not need too many values in the crossing, and that each pair can be related.
+def check_numbers(schema: Schema) -> None:
+    """Check that the declared columns and pairs do not need too many noisy numbers, and that each pair can be related.
 
     Raises:
         DataError: they do, or a pair cannot, with a line for each column or pair.
@@ -173,11 +182,12 @@ def check_numbers(schema: PublicSchema) -> None:
         "other bounds or more bins, or leave its pairs out"
         for name in constant
     ]
+    most = min(MOST_OF_PAIR, schema.rows)
     wrong += [
-        f"schema.yaml: pairs: {first} with {second}: needs {needed} noisy numbers; allowed: at most {MOST_OF_PAIR}: merge "
-        "categories, declare them as ordered if they are, or leave the pair out"
+        f"schema.yaml: pairs: {first} with {second}: needs {needed} noisy numbers; allowed: at most {most}, no more than "
+        "rows: merge categories, declare them as ordered if they are, or leave the pair out"
         for (first, second), needed in numbers.items()
-        if needed > MOST_OF_PAIR
+        if needed > most
     ]
     if wrong:
         raise DataError("\n".join(wrong))
@@ -193,8 +203,8 @@ def _pair(
 ) -> Part:
     first, second = members
     sums = products(first, second, places[first.column], places[second.column])
-    columns, largest = [column_of(first.name), column_of(second.name)], first.largest * second.largest
-    return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
+    (name, columns), largest = named((first.name, second.name)), first.largest * second.largest
+    return noisy_part(schema, name, columns, sums.shape, sums.ravel(), largest, epsilon, noise)
 
 
 def noisy_part(

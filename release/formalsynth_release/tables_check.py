@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.laplace import discrete_laplace_variance
-from formalsynth.core.text import DataError, counted
+from formalsynth.core.text import DataError
 from formalsynth.settings.messages import ConfigError
 from formalsynth_release.analyses import check_analyses, estimates
-from formalsynth_release.layout import Layout
 from formalsynth_release.levels import levels_of
 from formalsynth_release.margins import inside_levels
-from formalsynth_release.schema import LARGEST_EPSILON, Analyses, Column, Declared, ReleaseDraft, Schema, read_draft
-from formalsynth_release.tables import epsilons_of_margins
+from formalsynth_release.schema import Analyses, Column, Declared, ReleaseDraft, Schema, read_draft
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,21 +20,17 @@ if TYPE_CHECKING:
 SHIFTED = 1.0
 """Standard errors by which drawing inside bins may change an estimate."""
 MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
-RARE = 2.0
-"""Standard deviations of the noise below which a category is rare."""
 NO_DRAFT = ReleaseDraft(None, Analyses(quantiles=[]))
 """Draft that replaces an invalid one."""
 
 
 def warnings(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
-    """Warn about estimates that bins change, and about categories that noise can hide."""
+    """Warn about estimates that bins change."""
     try:
         draft = read_draft(declared.folder)
     except ConfigError:
         draft = NO_DRAFT
     yield from _binned(declared.schema, draft.analyses, table)
-    if draft.ceiling is not None and 0 < draft.ceiling <= LARGEST_EPSILON:
-        yield from _rare(declared.schema, draft.ceiling, table)
 
 
 def _binned(schema: Schema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
@@ -72,18 +64,3 @@ def drawn_again(column: Column, values: pd.Series) -> pd.Series:
     drawn = np.full(len(values), np.nan)
     drawn[order] = levels.values(place, inside_levels(levels, counts / max(counts.sum(), 1), place, within))
     return values.astype(float).where(places < 0, drawn)
-
-
-def _rare(schema: Schema, ceiling: float, table: pd.DataFrame) -> Iterator[str]:
-    """Warn about columns with categories that have fewer rows than twice the standard deviation of their noise."""
-    for name, epsilon in epsilons_of_margins(Layout(schema), ceiling).items():
-        if schema.columns[name].type != "category":
-            continue
-        noise = math.sqrt(discrete_laplace_variance(schema.change / epsilon))
-        counts = table[name].value_counts()
-        if few := int(((counts > 0) & (counts < RARE * noise)).sum()):
-            categories = counted(few, "category", "categories")
-            yield (
-                f"{name}: {categories} can vanish from a release by noisy tables, or double: fewer rows than twice the noise, "
-                f"whose standard deviation is {noise:.0f} rows. A larger weight of the column makes it smaller."
-            )

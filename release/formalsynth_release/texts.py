@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from formalsynth.core.text import counted
 from formalsynth_release.crossing import Crossing, Declarations
 from formalsynth_release.intervals import Analysed
 from formalsynth_release.model import level_error, pair_errors
 from formalsynth_release.schema import KIND, Column, PublicSchema, ReleaseConfig
+from formalsynth_release.verdict import weak_and_left_out
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
@@ -77,16 +79,35 @@ class ReleaseFacts:
     def fit(self) -> list[str]:
         """Sentences on what the data are fit for."""
         rows = f"The noise alone changes the number of rows with a value by about {self.rows_error:,}."
-        kept = f"the relations of {len(self.pairs)} pairs of columns, with the errors in README.md."
-        return [f"the distribution of each column. {rows}", *([kept] if self.pairs else [])]
+        sound = len(self.pairs) - len(self.weak)
+        kept = f"the relations of {counted(sound, 'pair')} of columns, with the errors in README.md."
+        return [f"the distribution of each column. {rows}", *([kept] if sound else [])]
 
     @property
     def unfit(self) -> list[str]:
         """Sentences on what the data are not fit for."""
         groups = f"groups of fewer than {10 * self.rows_error:,} rows: noise can make them vanish, or several times as large."
         alone = f"relations with {_columns(self.unpaired)}: no pair is declared."
+        weak = f"the relations of {', '.join(self.weak)}: the noise alone can look like one, and the publisher accepted it."
+        hidden = f"the relations of {', '.join(self.left_out)}: these pairs were left out, since noise would hide them."
         others = "relations of other pairs, and of three or more columns together."
-        return [groups, others, *([alone] if self.unpaired else []), "any statement about a single person."]
+        listed = [(weak, self.weak), (hidden, self.left_out), (others, True), (alone, self.unpaired)]
+        return [groups, *(sentence for sentence, where in listed if where), "any statement about a single person."]
+
+    @functools.cached_property
+    def marks(self) -> tuple[list[str], list[str]]:
+        """Pairs that are weak, and declared pairs that were left out."""
+        return weak_and_left_out(self.schema, self.crossing.tables)
+
+    @property
+    def weak(self) -> list[str]:
+        """Pairs whose noise can look like an association."""
+        return self.marks[0]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Declared pairs that the noise would have hidden."""
+        return self.marks[1]
 
     @property
     def kinds(self) -> list[str]:

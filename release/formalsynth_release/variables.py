@@ -17,6 +17,10 @@ OUTERMOST = 1.5
 """Largest distance from the mean that a score distinguishes, in standard deviations. Larger ones would need more noise."""
 KNOTS = 9
 """Largest number of knots of a variable with an order, if its scores are replaced by hats."""
+CUT = 3.0
+"""Largest distance from the mean of an uncut score, in standard deviations."""
+HEAVY = 5.0
+"""Kurtosis above which a column keeps cut scores: its tails are hardly related to anything."""
 RAREST = 0.01
 """Smallest weight of a hat in polynomials."""
 LEAST = 1e-6
@@ -34,11 +38,20 @@ class Function:
     """(codes, k) values of k functions."""
     hats: bool = False
     """True if they are hats."""
+    scored: bool = False
+    """True if it is a score."""
+    across: Array | None = None
+    """(levels, k) changes across each level, if the functions change gradually."""
 
     @property
     def squared(self) -> Function:
         """Squares of the functions."""
         return replace(self, values=self.values**2)
+
+    @property
+    def of_levels(self) -> Array:
+        """Values (levels, k) of the levels."""
+        return self.values[self.codes]
 
     @property
     def with_squares(self) -> Function:
@@ -64,6 +77,8 @@ class Variable:
     """(levels,) shares of the levels of the column."""
     knots: tuple[int, ...] = ()
     """Places whose hats replace the scores; none if the scores are used."""
+    positions: Array | None = None
+    """(places,) positions of the places on the declared scale, if they have an order."""
 
     @property
     def ordered(self) -> bool:
@@ -132,7 +147,37 @@ class Variable:
         """Indicators as numbers of at most 1; hats that each row has are centred, so their strengths hardly change a margin."""
         values, codes = self.distinct
         centre = self.mean if self.knots and self.complete else 0.0
-        return Function(self.column, codes, values / self.largest - centre, bool(self.knots))
+        across = self._of_levels(np.gradient(self._of_places, axis=0) / self.largest) if self.knots else None
+        return Function(self.column, codes, values / self.largest - centre, bool(self.knots), self.scored, across)
+
+    @functools.cached_property
+    def kurtosis(self) -> float:
+        """Kurtosis of its positions among the values that have one; 0 for two places or none with an order."""
+        if self.positions is None or len(self.own) < 3:
+            return 0.0
+        squares = (self.positions - self.own @ self.positions) ** 2
+        return float(self.own @ squares**2) / max(float(self.own @ squares), LEAST**2) ** 2
+
+    @functools.cached_property
+    def fitted(self) -> Function:
+        """Function of the log density: uncut scores, since cut ones would weaken strong relations.
+
+        Scores are relative to OUTERMOST standard deviations, because strengths have a largest change. Columns with heavy tails
+        keep cut scores.
+        """
+        if not self.scored or self.positions is None or len(self.own) < 3 or self.kurtosis > HEAVY:
+            return self.function
+        distances = self.positions - self.own @ self.positions
+        unit = math.sqrt(max(float(self.own @ distances**2), LEAST**2))
+        cut = np.clip(distances, -CUT * unit, CUT * unit)
+        across = np.where(cut == distances, np.gradient(self.positions), 0.0) / (OUTERMOST * unit)
+        of_levels, across = map(self._of_levels, ((cut - self.own @ cut) / (OUTERMOST * unit), across[:, None]))
+        values, codes = np.unique(of_levels, return_inverse=True)
+        return Function(self.column, codes, values[:, None], scored=True, across=across)
+
+    def _of_levels(self, of_places: Array) -> Array:
+        there = self.places >= 0 if of_places.ndim == 1 else self.places[:, None] >= 0
+        return np.where(there, of_places[self.places], 0.0)
 
     @property
     def spread(self) -> float:

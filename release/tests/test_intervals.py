@@ -1,6 +1,7 @@
 """Intervals of noisy tables of all columns: errors of a file with fewer simulated rows, and analyses without an interval."""
 
 import math
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ COLUMNS = {
 def a_schema(rows, **score):
     columns = COLUMNS | {"score": COLUMNS["score"] | score}
     return Schema.model_validate({
-        "file": "school.csv", "rows": rows, "source": "school", "protected": "pupil", "rows_each": 1, "neighbours": "replace",
+        "file": "school.csv", "source": "school", "rows": rows, "protected": "pupil", "rows_each": 1, "neighbours": "replace",
         "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "score", "columns": columns,
         "pairs": [["score", "absent"], ["score", "school"], ["absent", "school"]],
     }).public  # fmt: skip
@@ -61,7 +62,7 @@ def test_limits_inside_a_bin_have_no_interval():
 @pytest.mark.usefixtures("small_pool")
 def test_limits_between_single_values_have_an_interval():
     declared = {"shares": [{"column": "score", "below": 65}, {"column": "score", "value": 80}], "quantiles": [0.5]}
-    assert set(reasons(pupils(600, -1), declared, bins=101).values()) == {""}
+    assert set(reasons(pupils(600, -1), declared, lower=50, bins=51).values()) == {""}
 
 
 @pytest.mark.parametrize(("lower", "number", "parted"), [
@@ -73,18 +74,30 @@ def test_bins_are_parted_at_their_edges_only(lower, number, parted):
 
 
 @pytest.mark.usefixtures("small_pool")
-def test_slopes_of_a_strong_relation_that_is_one_correlation_have_no_interval():
-    """The relation with absences has a correlation of -0.87 or -0.35; that with schools is not strong."""
+def test_relations_that_the_noise_can_make_have_no_interval():
+    """At epsilon 20 the noise of pairs is small; at 0.2, all are left out."""
     both = {"regressions": [{"predictors": ["absent"]}, {"predictors": ["school"]}]}
-    strong, weak = (reasons(pupils(2000, slope), both) for slope in (-3, -0.6))
-    assert strong["score on absent: absent"] == "the relation of score and absent is too strong for one correlation"
-    assert (strong["score on school: school b"], weak["score on absent: absent"]) == ("", "")
+    precise, noisy = (reasons(pupils(600, -0.6), both, epsilon, lower=40) for epsilon in (20.0, 0.2))
+    assert (precise["score on absent: absent"], precise["score on school: school b"]) == ("", "")
+    assert noisy["score on absent: absent"] == "the pair score and absent has too much noise"
+    assert noisy["score on school: school b"] == "the pair score and school has too much noise"
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_heavy_tails_and_small_whole_numbers_have_no_interval():
+    """One score in a hundred is 60 below the others, which are within 10 of their mean."""
+    rows = pupils(3000, -0.2).assign(score=lambda table: np.where(np.arange(3000) % 100, table["score"].clip(75, 95), 20))
+    by_name = reasons(rows, {"means": ["absent"], "regressions": [{"predictors": ["absent"]}], "quantiles": []}, bins=101)
+    assert by_name["mean of score"] == by_name["score on absent: absent"] == "score has heavy tails"
+    assert by_name["mean of absent"] == ""
+    few = rows.assign(score=rows["absent"] % 4)
+    assert reasons(few, {"quantiles": [0.5]}, bins=101)["0.5 quantile of score"] == "it is a small whole number"
 
 
 class Drawn:
     """Model whose rows are only counted."""
 
-    targets = None
+    targets, pairs = MappingProxyType({}), ()
 
     def rows(self, number, generator, sample=False):
         return pd.DataFrame({"score": np.zeros(number)})

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from formalsynth_release import joint as module
+from formalsynth_release.conditions import conditions
 from formalsynth_release.joint import Joint, Sum, consistent, estimated, joint_of, raked, shrunk
 from formalsynth_release.variables import Variable, knots_of, scores_of
 
@@ -37,7 +38,7 @@ def sums_of(variables, levels, pairs, error=1e-9):
 
 
 def fitted(variables, sums):
-    return joint_of({variable.column: variable.shares for variable in variables}, estimated(sums), 20_000)
+    return joint_of({variable.column: variable.shares for variable in variables}, conditions(estimated(sums)), 20_000)
 
 
 def correlation(places, first, second):
@@ -56,7 +57,7 @@ def test_a_simulation_has_the_penalty_of_the_file_that_is_released():
     """Penalties decrease with the number of rows, so a smaller one is less in the way of a strong relation."""
     levels = normal_levels(np.array([[1, 0.97], [0.97, 1]]))
     variables = [a_variable(name, np.full(12, 1 / 12), True) for name in "ab"]
-    shares, targets = {name: np.full(12, 1 / 12) for name in "ab"}, estimated(sums_of(variables, levels, [(0, 1)]))
+    shares, targets = {name: np.full(12, 1 / 12) for name in "ab"}, conditions(estimated(sums_of(variables, levels, [(0, 1)])))
     alone, same, larger = (joint_of(shares, targets, 20_000, released).strengths[0] for released in (None, 20_000, 2_000_000))
     assert same == alone
     assert larger[0] > 1.1 * alone[0]
@@ -119,7 +120,7 @@ def test_the_error_of_a_fit_decreases_with_the_number_of_rows():
     levels = normal_levels(np.array([[1, 0.6], [0.6, 1]]), 400_000)
     variables = [a_variable(name, np.bincount(levels[:, k]) / len(levels), True) for k, name in enumerate("ab")]
     sums = sums_of(variables, levels, [(0, 1)])
-    drawn = joint_of({variable.column: variable.shares for variable in variables}, estimated(sums), 400_000).drawn(
+    drawn = joint_of({variable.column: variable.shares for variable in variables}, conditions(estimated(sums)), 400_000).drawn(
         400_000, np.random.default_rng(1)
     )
     for variable in variables:
@@ -156,7 +157,7 @@ def test_values_that_only_some_rows_have_keep_their_relation():
         Variable("hours kind", "hours", np.minimum(places, 1), np.array([-20, 20]), shares[1]),
     ]
     sums = sums_of(variables, levels[:, [0, 1, 1]], [(0, 1), (0, 2)])
-    drawn = joint_of({"income": shares[0], "hours": shares[1]}, estimated(sums), 20_000).drawn(40_000, generator)
+    drawn = joint_of({"income": shares[0], "hours": shares[1]}, conditions(estimated(sums)), 20_000).drawn(40_000, generator)
     there = drawn["hours"] > 0
     assert there.mean() == pytest.approx(works.mean(), abs=0.02)
     assert np.corrcoef(there, drawn["income"])[0, 1] == pytest.approx(np.corrcoef(works, income)[0, 1], abs=0.03)
@@ -171,7 +172,7 @@ def test_many_strong_relations_with_hats_are_kept_and_change_no_margin(correlate
     variables = [a_variable(name, np.bincount(levels[:, k], minlength=15) / 60_000, True) for k, name in enumerate("abcdef")]
     with_hats = [replace(variable, knots=knots_of(variable.own, 9)) for variable in variables]
     sums = sums_of(with_hats, levels, list(itertools.combinations(range(6), 2)), 1e-5)
-    drawn = joint_of({variable.column: variable.shares for variable in variables}, estimated(sums), 60_000).drawn(
+    drawn = joint_of({variable.column: variable.shares for variable in variables}, conditions(estimated(sums)), 60_000).drawn(
         60_000, np.random.default_rng(2)
     )
     for variable in variables:
@@ -188,7 +189,9 @@ def test_a_step_is_kept_with_hats():
     variables = [a_variable("age", shares[0], True), a_variable("works", shares[1], True)]
     variables = [replace(variable, knots=knots_of(variable.own, 9)) for variable in variables]
     sums = sums_of(variables, np.column_stack([age, works]), [(0, 1)], 1e-5)
-    drawn = joint_of(dict(zip(("age", "works"), shares, strict=True)), estimated(sums), 100_000).drawn(100_000, generator)
+    drawn = joint_of(dict(zip(("age", "works"), shares, strict=True)), conditions(estimated(sums)), 100_000).drawn(
+        100_000, generator
+    )
     for low, high, share in ((0, 8, 0.85), (12, 16, 0.06)):
         there = (drawn["age"] >= low) & (drawn["age"] < high)
         assert drawn["works"][there].mean() == pytest.approx(share, abs=0.03)
@@ -331,3 +334,31 @@ def test_strengths_have_the_penalty_of_the_documentation():
     weights = np.exp(joint.fields["a"][:, None] + joint.fields["b"] + strength * products)
     short = of_pair.means[0] - (weights * products).sum() / weights.sum()
     assert short * 10_000 / (strength * of_pair.spreads[0] ** 2) == pytest.approx(30, rel=0.35)
+
+
+def test_levels_that_no_row_has_together_are_hardly_drawn_and_shares_stay():
+    shares = {"hours": np.array([0.3, 0.3, 0.4]), "pay": np.array([0.35, 0.35, 0.3])}
+    unpaid, paid = np.array([True, False, False]), np.array([False, True, True])
+    never = conditions([], [("hours", unpaid, "pay", paid)])
+    drawn = joint_of(shares, never, 20_000).drawn(20_000, np.random.default_rng(1))
+    assert ((drawn["hours"] == 0) & (drawn["pay"] > 0)).mean() < 0.01
+    assert np.bincount(drawn["pay"]) / 20_000 == pytest.approx([0.35, 0.35, 0.3], abs=0.015)
+
+
+def test_missing_values_stay_where_they_are():
+    """A tenth of y is missing, wherever x is; largest entropy alone would move it to the middle of x."""
+    generator = np.random.default_rng(1)
+    x = np.clip(np.rint(generator.normal(5, 2, 100_000)), 0, 10).astype(int)
+    y = np.where(generator.random(100_000) < 0.1, 11, np.clip(x + generator.integers(-1, 2, 100_000), 0, 10))
+    shares = {name: np.bincount(values) / 100_000 for name, values in (("x", x), ("y", y))}
+    places = {"x": np.arange(11), "y": np.where(np.arange(12) < 11, np.arange(12), -1)}
+    variables = [Variable(name, name, place, None, shares[name], positions=np.arange(11.0)) for name, place in places.items()]
+    variables = [replace(variable, scores=scores_of(np.arange(11.0), variable.own)) for variable in variables]
+    targets = estimated(sums_of(variables, np.column_stack([x, y]), [(0, 1)]))
+    drawn = joint_of(shares, conditions(targets), 100_000).drawn(100_000, generator)
+    for low, high in ((0, 3), (3, 7), (7, 11)):
+        there = (drawn["x"] >= low) & (drawn["x"] < high)
+        assert (drawn["y"][there] == 11).mean() == pytest.approx(0.1, abs=0.02)
+    there, of_file = drawn["y"] < 11, y < 11
+    ours = np.corrcoef(drawn["x"][there], drawn["y"][there])[0, 1]
+    assert ours == pytest.approx(np.corrcoef(x[of_file], y[of_file])[0, 1], abs=0.015)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from formalsynth.core.text import DataError
-from formalsynth_release import joint, layout, tables_plan
+from formalsynth_release import joint, layout
 from formalsynth_release.analyses import check_analyses, estimates
 from formalsynth_release.command import main
 from formalsynth_release.crossing import Part, read_crossing
@@ -62,7 +62,7 @@ ROWS = list(itertools.product(*VALUES))
 
 
 def small(neighbours):
-    return a_schema(columns=SMALL, outcome="size", rows=4, neighbours=neighbours)
+    return a_schema(columns=SMALL, outcome="size", rows=4, neighbours=neighbours, accept_noise=households.all_pairs(SMALL))
 
 
 def exact(schema, rows, monkeypatch, shares, mean, knots=0):
@@ -71,7 +71,7 @@ def exact(schema, rows, monkeypatch, shares, mean, knots=0):
     with monkeypatch.context() as patch:
         patch.setattr(layout.Reading, "shares", shares)
         patch.setattr(layout, "recentred", lambda scores, _: recentred(scores, mean))
-        parts = measured(schema, frame, 1.5, no_noise, knots)
+        parts = measured(schema, frame, 1.5, no_noise, knots, layout.Layout(schema).pairs)
         return np.concatenate([np.array(part.numbers) / part.scale for part in parts])
 
 
@@ -285,17 +285,6 @@ def test_estimates_that_bins_change_are_named(study, capsys):
     assert named in capsys.readouterr().out
 
 
-def test_categories_that_can_vanish_are_named(study, capsys):
-    assert main(["check", "studies/households"]) == 0
-    printed = capsys.readouterr().out
-    assert "region: 1 category can vanish" in printed
-    assert "whose standard deviation is 35 rows" in printed
-    for ceiling in ("20", "-1", "0", ".nan", "soon"):
-        (study / "release.yaml").write_text(f"ceiling: {ceiling}")
-        assert main(["check", "studies/households"]) == 0
-        assert "vanish" not in capsys.readouterr().out
-
-
 def test_numbers_that_are_drawn_again_stay_in_their_bins():
     rows, columns = typed(households.households(4000, 1)), a_schema().columns
     for name in ("age", "weight", "income", "hours"):
@@ -429,10 +418,12 @@ def test_the_shape_of_a_relation_is_kept_where_rows_and_epsilon_allow_it():
 
 @pytest.mark.parametrize(("rows", "epsilon", "pairs", "knots"), [
     (4000, 2.0, households.PAIRS, 0), (4000, 200.0, households.PAIRS, 0), (100_000, 2.0, households.PAIRS, 9),
-    (100_000, 0.2, households.PAIRS, 0), (1_000_000, 0.2, households.PAIRS, 9), (100_000, 2.0, [], 0),
+    (100_000, 0.2, households.PAIRS, 0), (1_000_000, 0.2, households.PAIRS, 9),
+    (100_000, 2.0, households.all_pairs(households.COLUMNS), 0),
 ])  # fmt: skip
 def test_hats_need_rows_and_epsilon(rows, epsilon, pairs, knots):
-    assert knots_for(a_schema(pairs=pairs).public, rows, epsilon) == knots
+    declared = layout.Layout(a_schema(pairs=pairs).public)
+    assert knots_for(declared, rows, declared.epsilon_of_pair(epsilon, len(pairs))) == knots
 
 
 def test_knots_that_do_not_follow_from_the_counts_are_found():
@@ -487,7 +478,7 @@ def test_pairs_whose_parts_have_the_same_name_stay_separate():
         "c": whole | {"may_be_missing": True},
         "b by c": {key: value for key, value in whole.items() if key != "release"} | {"own_zero": True, "may_be_missing": True},
     }
-    schema = a_schema(columns=columns, outcome="b by c", rows=200).public  # fmt: skip
+    schema = a_schema(columns=columns, outcome="b by c", rows=200, accept_noise=households.all_pairs(columns)).public
     generator = np.random.default_rng(1)
     rows = pd.DataFrame({name: generator.integers(0, 10, 200).astype(float) for name in columns})
     parts = measured(schema, rows, 4.0)
@@ -592,46 +583,6 @@ def test_the_errors_to_expect_are_those_of_the_noise():
     assert 0 < share < 0.05
 
 
-@pytest.mark.usefixtures("small_pool")
-def test_the_plan_states_that_it_counts_rows_that_will_be_left_out(study, capsys, monkeypatch):
-    monkeypatch.setattr(tables_plan, "REPLICATES", 6)
-    monkeypatch.setattr(tables_plan, "FACTORS", (1.0,))
-    schema = {"rows": 500, "missing": "drop_rows", "columns.income.may_be_missing": False, "pairs": [["age", "income"]]}
-    few = {"rows": 400, "analyses": {"replicates": 20}}
-    households.declare(study, {"schema.yaml": schema, "release.yaml": few})
-    capsys.readouterr()
-    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
-    sentence = "Rows with a missing value in a released column will be left out, but all of these rows are counted here"
-    assert sentence in capsys.readouterr().out
-    assert sentence in (study / "plan.html").read_text()
-
-
-@pytest.mark.usefixtures("small_pool")
-def test_the_plan_simulates_releases_without_the_file(study, capsys, monkeypatch):
-    monkeypatch.setattr(tables_plan, "REPLICATES", 8)
-    monkeypatch.setattr(tables_plan, "FACTORS", (0.05, 1.0, 16.0))
-    households.declare(study, {"schema.yaml": {"rows": 1500}})
-    (study.parents[1] / "households.csv").unlink()
-    capsys.readouterr()
-    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
-    said = capsys.readouterr().out
-    assert "Errors to expect at epsilon 2, for 1500 made-up rows; no file was opened." in said
-    assert "income on weight: weight: lost, because the pair income and weight is not declared." in said
-    page = (study / "plan.html").read_text()
-    assert "MADE-UP ROWS" in page
-    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
-    errors = {
-        (row[0], float(row[1])): (float(row[2]), float(row[3]))
-        for row in rows
-        if row[:1] in (["mean of hours"], ["share of income above 30000"])
-    }
-    # errors of eight releases; true ones differ by a factor above 10, and their ratio is below a tenth of it in one run of 10,000
-    for name in ("mean of hours", "share of income above 30000"):
-        assert errors[name, 0.1][1] > errors[name, 32.0][1], name
-    sampling, error = errors["share of income above 30000", 32.0]
-    assert 0.1 * sampling < error < 8 * sampling
-
-
 def test_a_public_number_of_rows_is_not_declared_again(study, capsys):
     households.declare(study, {"release.yaml": {"rows": 100}})
     assert main(["release", "studies/households"]) == 1
@@ -665,26 +616,13 @@ def test_decimal_places_that_a_release_rounds_are_counted(study, capsys):
     assert "decimal places than" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("error", "words"), [(0.0314, "0.031"), (0.4996, "0.500"), (0.5, "lost in the noise"), (7.0, "0.5 or more")]
-)
-def test_a_correlation_with_more_noise_than_it_can_have_is_lost(error, words):
-    assert words in tables_plan.correlation_error(error)
-    assert "7" not in tables_plan.correlation_error(error)
-
-
-def test_an_error_is_relative_to_that_of_the_file_where_the_file_has_one():
-    assert tables_plan.relative_error(0.06, 0.04) == "1.5 times the sampling error"
-    assert tables_plan.relative_error(0.06, 0.0) == "error 0.06, without a sampling error"
-
-
 def of_categories(**numbers):
     """A schema with so many categories in each column, all pairs of which are kept."""
     columns = {
         name: {"type": "category", "categories": [f"{name}{k}" for k in range(number)], "release": "synthesized"}
         for name, number in numbers.items()
     }
-    return a_schema(columns={"income": households.COLUMNS["income"], **columns})
+    return a_schema(columns={"income": households.COLUMNS["income"], **columns}, rows=20_000)
 
 
 def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():

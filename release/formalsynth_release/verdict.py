@@ -1,0 +1,235 @@
+"""Verdict on a release from its declarations alone: errors that its noise causes, and pairs that are too noisy to keep.
+
+The noise of a pair, as the standard error of a correlation, is that of its sums divided by the standard deviations of both
+variables. These follow from the shares of levels: cautious guesses before a release, and the noisy margins after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.text import DataError, counted
+from formalsynth_release.analyses import counted_in, mean_name, quantile_name
+from formalsynth_release.crossing import Part
+from formalsynth_release.layout import Layout, Pair, Reading
+from formalsynth_release.levels import Levels
+from formalsynth_release.schema import Analyses, PublicSchema, Schema
+from formalsynth_release.variables import Variable
+
+WEAK, LARGE = 0.06, 0.12
+"""Standard error above which a pair is weak, and the same for the association that its noise alone makes: in 1,800 simulated
+releases, no pair below them had an association above 0.3 that the file had not."""
+DOUBTFUL, WORSE = 0.1, 0.3
+"""Median standard errors above which pairs may be, or are, worse than independent columns."""
+SURE = 5.0
+"""Standard errors of its number of rows below which a level is lost in the noise."""
+USEFUL = 2.0
+"""Largest error of a useful analysis, in sampling errors."""
+RARE, COMMON, LEAST = 0.1, 0.5, 1e-3
+"""Assumed shares of 0, of missing values and of values below 0; the larger one of 0 is assumed, too. Smallest assumed density."""
+
+
+def weakness(
+    layout: Layout, variables: Mapping[str, Variable], rows: float, epsilon: float, kept: Sequence[Pair]
+) -> dict[Pair, float]:
+    """Compute the factor by which each kept pair is too noisy; it is weak if this is above 1.
+
+    Args:
+        layout: columns and declared pairs.
+        variables: variables by name, with the shares of their levels.
+        rows: number of rows.
+        epsilon: epsilon of all parts together.
+        kept: pairs among which the epsilon of pairs is divided.
+    """
+    noise = noise_of_pairs(layout, rows, epsilon, len(kept))
+    return {pair: _factor(variables[pair[0]], variables[pair[1]], noise)[1] for pair in kept}
+
+
+def noise_of_pairs(layout: Layout, rows: float, epsilon: float, kept: int) -> float:
+    """Compute the standard error of a mean of products of at most 1, from its noise alone."""
+    if not kept:
+        return 0.0
+    scale = layout.schema.change / layout.epsilon_of_pair(epsilon, kept)
+    return math.sqrt(2) * scale / rows
+
+
+def _factor(first: Variable, second: Variable, noise: float) -> tuple[float, float]:
+    """Return the standard error of a correlation from the noise alone, and the factor by which it is too large."""
+    error = noise / (first.spread * second.spread)
+    freedom = max(1 if variable.ordered else len(variable.own) - 1 for variable in (first, second))
+    return error, max(error / WEAK, error * math.sqrt(freedom) / LARGE)
+
+
+def assumed(levels: Levels, width: int, zero: float = RARE) -> Array:
+    """Return cautious shares (width,) of the levels of a column: falling with its categories, or a bell with a long tail."""
+    shares = np.full(width, RARE)
+    if levels.column.type == "category":
+        shares[: len(levels)] = 1 / np.arange(1, len(levels) + 1) ** 2
+    for run in [] if levels.column.type == "category" else levels.runs:
+        place = np.arange(run.stop - run.start) / (run.stop - run.start)
+        density = np.exp(-(((place - 0.35) / 0.12) ** 2) / 2) + 0.1 * np.exp(-place / 0.3) + LEAST
+        part = 1.0 if run.stop == len(levels) else zero if run.start == levels.below else RARE
+        shares[run] = part * density / density.sum()
+    return np.asarray(shares / shares.sum())
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Errors of a release with the declared pairs and the ceiling, for assumed shares of levels."""
+
+    schema: Schema
+    epsilon: float
+
+    @property
+    def layout(self) -> Layout:
+        """Columns and declared pairs."""
+        return Layout(self.schema)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Pairs in their declared order."""
+        order = {frozenset(pair): k for k, pair in enumerate(self.schema.pairs)}
+        return sorted(self.layout.pairs, key=lambda pair: order[frozenset(pair)])
+
+    def shares(self, zero: float = RARE) -> dict[str, Array]:
+        """Return assumed shares (levels,) of each column."""
+        layout = self.layout
+        return {name: assumed(levels, layout.widths[name], zero) for name, levels in layout.columns.items()}
+
+    @property
+    def weakness(self) -> dict[Pair, float]:
+        """Factor by which each pair is too noisy, for a rare or a common 0, whichever is worse."""
+        layout, pairs = self.layout, self.pairs
+        rare, common = (
+            weakness(layout, layout.variables(self.shares(zero)), self.schema.rows, self.epsilon, pairs)
+            for zero in (RARE, COMMON)
+        )
+        return {pair: max(factor, common[pair]) for pair, factor in rare.items()}
+
+    @property
+    def carried(self) -> int:
+        """Number of pairs, the first declared ones, that can be kept without a weak one."""
+        factors = np.array(list(self.weakness.values()))
+        worst = np.maximum.accumulate(factors) * np.arange(1, len(factors) + 1) / max(len(factors), 1)
+        return int(np.flatnonzero(worst <= 1).max(initial=-1)) + 1
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """Standard error of the share of each level, by column."""
+        epsilons = self.layout.epsilons_of_margins(self.epsilon)
+        return {name: math.sqrt(2) * self.schema.change / (epsilon * self.schema.rows) for name, epsilon in epsilons.items()}
+
+    def factors(self, analyses: Analyses) -> dict[str, float]:
+        """Compute the standard error of each analysis relative to that of sampling alone; infinite if a pair is not declared."""
+        outcome, layout = self.schema.outcome, self.layout
+        means = dict.fromkeys([outcome, *analyses.means] if self.schema.target.type != "category" else analyses.means)
+        found = {mean_name(name): self._of_mean(name) for name in means}
+        for share in analyses.shares:
+            inside = counted_in(share, layout.columns[share.column].examples(0.5))
+            found[share.name] = self._of_share(share.column, inside)
+        for level in analyses.quantiles:
+            below = np.cumsum(self.shares()[outcome][: len(layout.columns[outcome])])
+            found[quantile_name(level, outcome)] = self._of_share(outcome, below < level * below[-1], level)
+        errors = {frozenset(pair): error for pair, error in self._errors().items()}
+        for regression in analyses.regressions:
+            worst = max(errors.get(frozenset((outcome, name)), math.inf) for name in regression.predictors)
+            found[regression.label(outcome)] = math.sqrt(1 + self.schema.rows * worst**2)
+        return found
+
+    def _errors(self) -> dict[Pair, float]:
+        """Compute the standard error of the correlation of each pair that is due to its noise alone."""
+        layout, variables = self.layout, self.layout.variables(self.shares())
+        noise = noise_of_pairs(layout, self.schema.rows, self.epsilon, len(self.pairs))
+        return {pair: _factor(variables[pair[0]], variables[pair[1]], noise)[0] for pair in self.pairs}
+
+    def _of_mean(self, name: str) -> float:
+        levels = self.layout.columns[name]
+        shares, values = (of[: len(levels)] for of in (self.shares()[name], levels.examples(0.5).to_numpy(dtype=float)))
+        squares = (values - shares @ values / shares.sum()) ** 2
+        noise = self.schema.rows * self._variances(name)[: len(levels)] @ squares
+        return math.sqrt(1 + noise / max(float(shares @ squares), LEAST**2))
+
+    def _of_share(self, name: str, inside: Array, share: float | None = None) -> float:
+        variances = self._variances(name)[: len(inside)]
+        share = float(self.shares()[name] @ inside) if share is None else share
+        noise = self.schema.rows * min(float(variances @ inside), float(variances @ (1 - inside)))
+        return math.sqrt(1 + noise / max(share * (1 - share), LEAST))
+
+    def _variances(self, name: str) -> Array:
+        """Return the variances (levels,) of the shares of levels; smoothing leaves noise at most as large as a rare share."""
+        return np.minimum(self.levels[name], self.shares()[name]) ** 2
+
+    def lines(self, analyses: Analyses) -> list[str]:
+        """Write the verdict: columns, pairs, analyses, and what would help."""
+        rows, weak = self.schema.rows, {pair: factor for pair, factor in self.weakness.items() if factor > 1}
+        lines = [
+            f"Column {name}: each share has a standard error of {error:.2g}; a category or bin of fewer than "
+            f"{math.ceil(SURE * error * rows)} rows is lost in the noise."
+            for name, error in self.levels.items()
+        ]
+        errors = self._errors()
+        lines += [
+            f"Pair {first} by {second}: standard error {errors[first, second]:.2g}, "
+            + (f"weak: needs {weak[first, second]:.2g} times the rows or epsilon." if (first, second) in weak else "kept.")
+            for first, second in self.pairs
+        ]
+        if errors:
+            middle = float(np.median(list(errors.values())))
+            rank = "worse than" if middle > WORSE else "perhaps no better than" if middle > DOUBTFUL else "better than"
+            lines.append(f"Pairs of the release will be {rank} those of independent columns.")
+        factors = self.factors(analyses)
+        lines += [
+            f"{name}: {'lost, since a pair is not declared' if math.isinf(factor) else f'{factor:.2g} times the sampling error'}."
+            for name, factor in factors.items()
+        ]
+        useful = sum(factor <= USEFUL for factor in factors.values())
+        needs = [f"pair {first} by {second} needs {factor:.2g} times the rows" for (first, second), factor in weak.items()]
+        few = f"{useful} of {counted(len(factors), 'analysis', 'analyses')} have at most twice the sampling error"
+        return [*lines, f"Verdict: {'; '.join([few, *needs])}.", *self._help(weak, factors)]
+
+    def _help(self, weak: Mapping[Pair, float], factors: Mapping[str, float]) -> list[str]:
+        """State what would help."""
+        ways = []
+        if weak:
+            ways += [
+                f"only the first {self.carried} of the {len(self.pairs)} pairs",
+                f"an epsilon above {self.epsilon * max(weak.values()):.3g} for all of them",
+            ]
+        if any(factor > USEFUL and not math.isinf(factor) and ": " not in name for name, factor in factors.items()):
+            ways.append("fewer and wider bins, or a larger weight, for columns whose mean, share or quantile has a large error")
+        return [f"What would help: {'; '.join(ways)}."] if ways else []
+
+
+def refuse_weak(schema: Schema, epsilon: float) -> None:
+    """Refuse declarations with a weak pair that is not accepted.
+
+    Raises:
+        DataError: there is one, with a line for each.
+    """
+    verdict, accepted = Verdict(schema, epsilon), {frozenset(pair) for pair in schema.accept_noise}
+    weak = [(pair, factor) for pair, factor in verdict.weakness.items() if factor > 1 and frozenset(pair) not in accepted]
+    if weak:
+        allowed = f"the first {verdict.carried} of the {len(verdict.pairs)} pairs, or this one in accept_noise"
+        raise DataError(
+            "\n".join(
+                f"schema.yaml: pairs: {first} with {second}: its noise can look like an association, and it needs {factor:.2g} "
+                f"times the rows or epsilon; allowed: {allowed}"
+                for (first, second), factor in weak
+            )
+        )
+
+
+def weak_and_left_out(schema: PublicSchema, parts: Sequence[Part]) -> tuple[list[str], list[str]]:
+    """Name the pairs of a release that are weak, and the declared ones that were left out."""
+    reading = Reading.of(schema, parts)
+    kept = [
+        (first, second, math.sqrt(2) * part.scale / part.largest / reading.number) for first, second, part in reading.of_pairs()
+    ]
+    factors = {f"{first.name} and {second.name}": _factor(first, second, noise)[1] for first, second, noise in kept}
+    left_out = [" and ".join(pair) for pair in Layout(schema).pairs if pair not in reading.layout.pairs]
+    return [pair for pair, factor in factors.items() if factor > 1], left_out

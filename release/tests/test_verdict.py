@@ -1,0 +1,154 @@
+"""Verdict from the declarations, and weak pairs: refused before a release, and left out after its noisy margins."""
+
+import math
+
+import households
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from formalsynth.core.text import DataError
+from formalsynth_release.command import main
+from formalsynth_release.layout import Layout, Reading
+from formalsynth_release.model import Model
+from formalsynth_release.schema import Analyses, Schema
+from formalsynth_release.tables import kept_pairs, measured
+from formalsynth_release.verdict import LARGE, WEAK, Verdict, refuse_weak, weak_and_left_out, weakness
+
+NUMBER = {"type": "number", "decimals": 2, "lower": -5, "upper": 5, "bins": 20, "release": "synthesized"}
+COLUMNS = {
+    "y": {key: value for key, value in NUMBER.items() if key != "release"},
+    "x": NUMBER,
+    "ward": {"type": "category", "categories": list("abcdefgh"), "release": "synthesized"},
+    "rare": {"type": "category", "categories": ["no", "yes"], "release": "synthesized"},
+}
+PAIRS = [["x", "y"], ["y", "rare"], ["x", "ward"], ["ward", "rare"], ["y", "ward"], ["x", "rare"]]
+
+
+def a_schema(rows, **changes):
+    ours = {"outcome": "y", "rows": rows, "columns": COLUMNS, "pairs": PAIRS}
+    return Schema.model_validate(households.DECLARED | ours | changes)
+
+
+def unrelated(rows, seed=1):
+    """Rows of unrelated columns, five in a hundred of which are rare."""
+    generator = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "y": generator.normal(size=rows).round(2), "x": generator.normal(size=rows).round(2),
+        "ward": generator.choice(list("abcdefgh"), rows), "rare": np.where(generator.random(rows) < 0.05, "yes", "no"),
+    })  # fmt: skip
+
+
+def test_the_standard_error_of_a_pair_is_that_of_its_noise():
+    """Correlations of unrelated normal columns over draws of the noise, with shares of levels that are those of the file."""
+    schema, rows = a_schema(4000, pairs=[["x", "y"]]).public, unrelated(4000)
+    layout = Layout(schema)
+    places = layout.places(rows)
+    shares = {name: np.bincount(places[name], minlength=width) / 4000 for name, width in layout.widths.items()}
+    (factor,) = weakness(layout, layout.variables(shares), 4000, 0.5, layout.pairs).values()
+    noisy = []
+    for _ in range(300):
+        part = measured(schema, rows, 0.5, kept=layout.pairs)[-1]
+        noisy.append(part.numbers[0] / part.largest / 4000)
+    first, second = (layout.variables(shares)[name].spread for name in "xy")
+    # the standard error of a standard deviation of 300 Laplace variables is 6.5 %
+    assert np.std(noisy) / (first * second) == pytest.approx(factor * min(WEAK, LARGE), rel=0.25)
+
+
+def test_weak_pairs_are_refused_before_a_release_unless_they_are_accepted():
+    refuse_weak(a_schema(30_000), 2.0)
+    with pytest.raises(DataError, match=r"pairs: ward with rare: its noise can look .* the first 3 of the 6 pairs, or") as error:
+        refuse_weak(a_schema(1000), 2.0)
+    named = [line.split(": ")[2] for line in str(error.value).splitlines()]
+    refuse_weak(a_schema(1000, accept_noise=[name.split(" with ") for name in named]), 2.0)
+    assert Verdict(a_schema(1000), 2.0).carried == 3
+    refuse_weak(a_schema(1000, pairs=PAIRS[:3]), 2.0)
+    refuse_weak(a_schema(1000, pairs=[]), 2.0)
+    with pytest.raises(ValueError, match="pairs has no y and ward, which accept_noise names"):
+        a_schema(1000, pairs=PAIRS[:1], accept_noise=[["y", "ward"]])
+
+
+@pytest.mark.parametrize("accept_noise", [[], [["x", "rare"]]])
+def test_weak_pairs_are_left_out_after_the_margins_and_the_others_share_their_epsilon(accept_noise):
+    schema = a_schema(400, accept_noise=accept_noise).public
+    parts = measured(schema, unrelated(400), 2.0)
+    assert math.fsum(part.epsilon for part in parts) == pytest.approx(2.0)
+    reading = Reading.of(schema, parts)
+    kept = reading.layout.pairs
+    assert 0 < len(kept) < 6
+    factors = weakness(Layout(schema), reading.variables, 400, 2.0, kept)
+    assert {pair for pair, factor in factors.items() if factor > 1} <= {("x", "rare")}
+    assert (("x", "rare") in kept) == bool(accept_noise)
+    assert kept == kept_pairs(Layout(schema), Reading(Layout(schema), parts[:4]), 2.0)
+    assert list(Model.of(schema, parts).targets) == kept
+
+
+def test_which_pairs_are_kept_depends_on_noisy_margins_only():
+    """Two files with the same margins and opposite relations, with noise that is the same for the same counts."""
+    schema, rows = a_schema(2000).public, unrelated(2000)
+    other = rows.assign(**{name: rows[name].sort_values().to_numpy() for name in rows})
+
+    def noise(names, counts, epsilon, sensitivity):
+        return [int(count) + len(names) for count in counts]
+
+    names = [[part.name for part in measured(schema, table, 2.0, noise)] for table in (rows, other)]
+    assert names[0] == names[1]
+    assert 4 < len(names[0]) < 10
+
+
+def test_sixty_rows_carry_no_pair():
+    assert Verdict(a_schema(60), 2.0).carried == 0
+    parts = measured(a_schema(60).public, unrelated(60), 2.0)
+    assert len(parts) == 4
+    assert math.fsum(part.epsilon for part in parts) == pytest.approx(0.8)
+
+
+def test_weak_and_left_out_pairs_are_named():
+    schema = a_schema(400, accept_noise=[["x", "rare"]]).public
+    weak, left_out = weak_and_left_out(schema, measured(schema, unrelated(400), 2.0))
+    assert weak == ["x and rare"]
+    assert "ward and rare" in left_out
+
+
+def test_the_verdict_names_errors_and_what_would_help():
+    analyses = Analyses.model_validate({
+        "means": ["x"], "shares": [{"column": "ward", "value": "a"}, {"column": "x", "below": 0}], "quantiles": [0.5],
+        "regressions": [{"predictors": ["x"]}, {"predictors": ["x", "ward"]}],
+    })  # fmt: skip
+    lines = Verdict(a_schema(1000), 2.0).lines(analyses)
+    assert any(line.startswith("Pair ward by rare: standard error 0.0") and "weak: needs" in line for line in lines)
+    verdict, ways = lines[-2:]
+    assert verdict.startswith("Verdict: ") and "pair ward by rare needs " in verdict
+    assert ways.startswith("What would help: only the first 3 of the 6 pairs; an epsilon above ")
+    assert Verdict(a_schema(1000, pairs=[]), 2.0).lines(analyses)[-1].startswith("Verdict: 5 of 7 analyses have at most twice")
+    assert "y on x, ward: lost, since a pair is not declared." in Verdict(a_schema(1000, pairs=[["x", "y"]]), 2.0).lines(analyses)
+    assert any("worse than those of independent" in line for line in Verdict(a_schema(60), 2.0).lines(analyses))
+
+
+def test_the_plan_ends_with_the_verdict_and_opens_no_file(tmp_path, monkeypatch, capsys, small_pool):
+    monkeypatch.chdir(tmp_path)
+    study = households.declared_study()
+    households.declare(study, {"schema.yaml": {"missing": "drop_rows", "columns.income.may_be_missing": False},
+                               "release.yaml": {"rows": 400, "analyses": {"replicates": 20}}})  # fmt: skip
+    (tmp_path / "households.csv").unlink()
+    capsys.readouterr()
+    assert main(["plan", str(study)]) == 0, capsys.readouterr().err
+    printed = capsys.readouterr().out
+    assert "Errors to expect at epsilon 2, for 4000 rows; no file was opened." in printed
+    assert "Rows with a missing value in a released column will be left out, but all of these rows are counted here" in printed
+    assert "Verdict: " in printed
+    households.declare(study, {"schema.yaml": {"rows": 500, "pairs": [["age", "size"]], "accept_noise": []}})
+    assert main(["plan", str(study), "--simulate"]) == 0, capsys.readouterr().err
+    assert "Simulated mean of income: " in capsys.readouterr().out
+
+
+def test_part_names_of_pairs_are_unique():
+    """A column can have a name that contains " by "."""
+    columns = {"y": COLUMNS["y"], "x by z": NUMBER, "z by y": NUMBER, "x": NUMBER}
+    schema = a_schema(9000, columns=columns, pairs=[["x by z", "y"], ["x", "z by y"]]).public
+    rows = pd.DataFrame({name: stats.norm.rvs(size=9000, random_state=k).round(2) for k, name in enumerate(columns)})
+    parts = measured(schema, rows, 2.0)
+    assert Reading.of(schema, parts).layout.pairs == Layout(schema).pairs
+    only = [part for part in parts if set(part.columns) != {"x", "z by y"}]
+    assert Reading.of(schema, only).layout.pairs == [pair for pair in Layout(schema).pairs if "x" not in pair]
