@@ -33,11 +33,7 @@ from formalsynth_release.tables_check import drawn_again
 from formalsynth_release.texts import ReleaseFacts, texts_of
 from formalsynth_release.variables import STEPS, recentred
 
-DECLARED = {
-    "file": "households.csv", "rows": 4000, "source": "households", "protected": "household", "rows_each": 1,
-    "neighbours": "replace",
-    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income", "columns": households.COLUMNS,
-}  # fmt: skip
+DECLARED = households.DECLARED | {"columns": households.COLUMNS}
 
 
 def a_schema(**changes):
