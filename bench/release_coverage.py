@@ -78,28 +78,43 @@ def coverage(name: str, epsilon: float, files: int) -> Iterator[dict[str, object
 
 
 def write_summary(rows: pd.DataFrame) -> None:
-    """Write the table, and print what is significantly below LEAST, what is above MOST, and how many slopes have intervals."""
+    """Write a table by population and one by epsilon, and print what covers too little or too much.
+
+    An analysis counts if most files have its interval.
+    """
     rows = rows.assign(slope=rows.analysis.str.contains(SLOPE), coverage=rows.covered / rows.given.where(rows.given > 0))
-    rows["p"] = binom.cdf(rows.covered, rows.given, LEAST)
-    tests = int((rows.given > 0).sum())
-    lines = []
-    for (name, epsilon), part in rows.groupby(["population", "epsilon"], sort=False):
-        line = [name, f"{epsilon:g}"]
-        for of_kind in (part[part.slope], part[~part.slope]):
-            mostly = of_kind[of_kind.given >= of_kind.files / 2]
-            between = f"{mostly.coverage.min():.0%} to {mostly.coverage.max():.0%}" if len(mostly) else "–"
-            line += [f"{len(mostly)} of {len(of_kind)}", between]
-        lines.append(line)
+    low = rows[binom.cdf(rows.covered, rows.given, LEAST) * (rows.given > 0).sum() < LEVEL]
+    rows["mostly"] = rows.given >= rows.files / 2
+    kinds = {(name, epsilon): part for (name, epsilon), part in rows.groupby(["population", "epsilon"], sort=False)}
+    lines = [
+        [name, f"{epsilon:g}", *(cell for slope in (True, False) for cell in _cells(part[part.slope == slope]))]
+        for (name, epsilon), part in kinds.items()
+    ]
     show("release_coverage", ["population", "ε", "slopes", "coverage", "other analyses", "coverage"], lines)
-    for epsilon in sorted(set(rows["epsilon"])):
-        given = (rows.given >= rows.files / 2)[rows.slope & (rows["epsilon"] == epsilon)]
-        print(f"Epsilon {epsilon:g}: {given.sum()} of {len(given)} slopes have an interval in most files.")
-    low = rows[rows.p * tests < LEVEL]
-    print(f"Significantly below {LEAST:.0%}, of {tests} tests: {len(low)}.")
+    by_epsilon = [
+        [
+            f"{epsilon:g}",
+            int(part.files.max()),
+            *_cells(part[part.slope]),
+            *_cells(part[~part.slope]),
+            (low.epsilon == epsilon).sum(),
+        ]
+        for epsilon, part in sorted(rows.groupby("epsilon"))
+    ]
+    head = ["ε", "files", "slopes", "coverage", "other analyses", "coverage", f"significantly below {LEAST:.0%}"]
+    show("release_intervals", head, by_epsilon)
     shown = ["population", "epsilon", "analysis", "given", "covered", "bias left", "error"]
-    print(low[shown].to_string(index=False, float_format="{:.2f}".format) if len(low) else "")
-    above = [f"{row.population}, {row.epsilon:g}: {row.analysis}" for row in rows[rows.coverage > MOST].itertuples()]
+    print(low[shown].to_string(index=False, float_format="{:.2f}".format))
+    above = [
+        f"{row.population}, {row.epsilon:g}: {row.analysis}" for row in rows[rows.mostly & (rows.coverage > MOST)].itertuples()
+    ]
     print(f"Above {MOST:.0%}: {'; '.join(above) or 'none'}.")
+
+
+def _cells(rows: pd.DataFrame) -> list[str]:
+    """Count the analyses with an interval in most files, and give their smallest and largest coverage."""
+    coverage = rows.coverage[rows.mostly]
+    return [f"{len(coverage)} of {len(rows)}", f"{coverage.min():.0%} to {coverage.max():.0%}" if len(coverage) else "–"]
 
 
 def main(files: int, epsilons: list[float], populations: list[str]) -> None:

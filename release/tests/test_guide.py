@@ -43,8 +43,6 @@ def followed(page, head=""):
 @pytest.mark.usefixtures("small_pool")
 def test_every_command_of_the_pages_works(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("formalsynth_release.tables_plan.REPLICATES", 6, raising=False)
-    monkeypatch.setattr("formalsynth_release.tables_plan.FACTORS", (0.25, 1.0, 4.0), raising=False)
     assert followed(GUIDE) == ["tests/households.py", *COMMANDS]
     head = re.findall(r"Head of the ledger: (\S+)\.", capsys.readouterr().out)[-1]
     assert followed(SIGNED, head) == ["verify", "budget"]
