@@ -390,11 +390,10 @@ def test_sums_are_read_with_the_scores_that_crossed():
         part.model_copy(update={"scores": {name: scores[::-1] for name, scores in part.scores.items()}}) if k == 3 else part
         for k, part in enumerate(parts)
     )
-    ours, theirs = (Model.of(schema, read).joint for read in (parts, reversed_age))
-    for name in ("kind by age", "group by age"):
-        k = [part.name for part in parts].index(name) - len(SMALL)
-        assert theirs.terms[k].second.values[theirs.terms[k].second.codes].ravel().tolist() == [1, 0, -1]
-        assert ours.terms[k].second.values[ours.terms[k].second.codes].ravel().tolist() == [-1, 0, 1]
+    ours, theirs = (Model.of(schema, read).targets for read in (parts, reversed_age))
+    for pair in (("kind", "age"), ("group", "age")):
+        for targets, scores in ((ours, [-1, 0, 1]), (theirs, [1, 0, -1])):
+            assert targets[pair].of_pair.term.second.of_levels.ravel().tolist() == scores
 
 
 def test_the_shape_of_a_relation_is_kept_where_rows_and_epsilon_allow_it():
@@ -624,7 +623,9 @@ def of_categories(**numbers):
 def test_declarations_that_need_too_many_noisy_numbers_are_refused_by_name():
     """Numbers and kinds need one or a few for a pair, categories one for each combination; the margins are counted, too."""
     check_numbers(of_categories(job=300, region=20))
-    with pytest.raises(DataError, match=r"pairs: job with place: needs 10100 noisy numbers; allowed: at most 10000: merge"):
+    with pytest.raises(
+        DataError, match=r"pairs: job with place: needs 10100 noisy numbers; allowed: at most 10000, no more than rows: merge"
+    ):
         check_numbers(of_categories(job=101, place=100))
     with pytest.raises(DataError, match=r"(?s)pairs: job with place: needs 10200 .*\n.*pairs: job with work: needs 15300 "):
         check_numbers(of_categories(job=102, place=100, work=150))
