@@ -90,7 +90,7 @@ def write_summary(rows: pd.DataFrame) -> None:
         [name, f"{epsilon:g}", *(cell for slope in (True, False) for cell in _cells(part[part.slope == slope]))]
         for (name, epsilon), part in kinds.items()
     ]
-    show("release_coverage", ["population", "ε", "slopes", "coverage", "other analyses", "coverage"], lines)
+    show("release_coverage", ["population", "ε", "slopes", "their coverage", "other analyses", "coverage"], lines)
     by_epsilon = [
         [
             f"{epsilon:g}",
@@ -101,7 +101,7 @@ def write_summary(rows: pd.DataFrame) -> None:
         ]
         for epsilon, part in sorted(rows.groupby("epsilon"))
     ]
-    head = ["ε", "files", "slopes", "coverage", "other analyses", "coverage", f"significantly below {LEAST:.0%}"]
+    head = ["ε", "files", "slopes", "their coverage", "other analyses", "coverage", f"significantly below {LEAST:.0%}"]
     show("release_intervals", head, by_epsilon)
     shown = ["population", "epsilon", "analysis", "given", "covered", "bias left", "error"]
     print(low[shown].to_string(index=False, float_format="{:.2f}".format))
