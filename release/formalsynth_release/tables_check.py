@@ -57,10 +57,11 @@ def drawn_again(column: Column, values: pd.Series) -> pd.Series:
     """Draw numbers again in their bins, whose counts stay the same; each part of a bin gets its share of the values."""
     levels = levels_of(column)
     places = levels.of(values)
-    there = np.flatnonzero(places >= 0)
+    amounts = (places >= 0) & (places < len(levels))
+    there = np.flatnonzero(amounts)
     order = there[np.lexsort((np.random.default_rng(0).random(len(there)), places[there]))]
     place, counts = places[order], np.bincount(places[there], minlength=len(levels))
     within = (np.arange(len(order)) - (np.cumsum(counts) - counts)[place] + 0.5) / counts[place]
     drawn = np.full(len(values), np.nan)
     drawn[order] = levels.values(place, inside_levels(levels, counts / max(counts.sum(), 1), place, within))
-    return values.astype(float).where(places < 0, drawn)
+    return values.astype(float).where(~amounts, drawn)

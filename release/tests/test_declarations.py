@@ -15,6 +15,7 @@ from formalsynth_release.records import clipped
 from formalsynth_release.rows import check_file, converted
 from formalsynth_release.schema import Column, Declared
 from formalsynth_release.tables import check_numbers
+from formalsynth_release.tables_check import drawn_again
 
 KEEP = {"release": "synthesized"}
 COLUMNS = {
@@ -67,6 +68,12 @@ def test_all_declarations_hold_in_a_release(tmp_path, small_pool):
     readme = " ".join((folder / "README.md").read_text().split())
     assert "In each row, status is s if age is below 16." in readme
     assert "In each row, pay is missing or -7 if hours is 0." in readme
+
+
+def test_codes_are_not_drawn_again_in_bins():
+    values = pd.Series([500.0, 30_000, 0, -7, -8, np.nan, 2041.94])
+    again = drawn_again(Column.model_validate(COLUMNS["pay"]), values)
+    pd.testing.assert_series_equal(again[2:], values[2:])
 
 
 def test_a_category_may_be_the_outcome(tmp_path, small_pool):
