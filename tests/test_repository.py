@@ -22,7 +22,8 @@ PROJECT, WORKFLOW, RELEASE = (
     tomllib.loads((REPOSITORY / folder / "pyproject.toml").read_text())["project"] for folder in ("", "workflow", "release")
 )
 FOR_RUNS = [*PROJECT["dependencies"], *WORKFLOW["dependencies"]]
-FOR_RELEASES, FOR_CLUSTERS = RELEASE["dependencies"], WORKFLOW["optional-dependencies"]["cluster"]
+FOR_RELEASES, FOR_FORMATS = RELEASE["dependencies"], RELEASE["optional-dependencies"]["formats"]
+FOR_CLUSTERS = WORKFLOW["optional-dependencies"]["cluster"]
 FOR_TESTS = PROJECT["optional-dependencies"]["dev"]
 SET_UP = ("Makefile", "requirements.txt", "pyproject.toml", "config", "workflow", "release")
 """Files and folders that set-up reads."""
@@ -101,7 +102,11 @@ def test_lock_files_agree_with_pyproject_and_a_run_has_the_versions_of_the_tests
 @pytest.mark.parametrize(
     ("file", "wanted", "packages"),
     [
-        ("environment.yml", [*FOR_RUNS, *FOR_CLUSTERS, *FOR_RELEASES, *FOR_TESTS], ["-e .", "-e workflow", "-e release"]),
+        (
+            "environment.yml",
+            [*FOR_RUNS, *FOR_CLUSTERS, *FOR_RELEASES, *FOR_FORMATS, *FOR_TESTS],
+            ["-e .", "-e workflow", "-e release"],
+        ),
         ("workflow/envs/formalsynth.yaml", FOR_RUNS, ["-e ../..", "-e ../../workflow"]),
     ],
 )

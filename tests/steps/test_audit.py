@@ -73,7 +73,7 @@ class Counted:
     def __init__(self, universe):
         self.universe = universe
 
-    def run(self, index, only, failed):
+    def outcomes_on(self, index, only, failed):
         weights = np.zeros(len(self.universe))
         weights[index] = 1.0
         return {id: SimpleNamespace(weights=weights, sensitive=SimpleNamespace(threshold=None)) for id in only}

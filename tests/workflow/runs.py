@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from formalsynth_workflow.steps.fits import REST
+
 SCALE = "smoke"
 EVERY_KIND = ("range", "zcdp")
 """Papers that have every kind of job between them: fits of simulated and of real data, and studies."""
@@ -115,9 +117,11 @@ def content(path):
     """The bytes of a file, apart from the seconds that fits took."""
     if path.suffix == ".npz":
         with np.load(path) as arrays:
-            return {
-                name: (arrays[name].dtype.str, arrays[name].tobytes()) for name in arrays.files if not name.endswith("seconds")
-            }
+            made = {name: (arrays[name].dtype.str, arrays[name].tobytes()) for name in arrays.files if name != REST}
+            rest = [json.loads(values) for values in arrays[REST]] if REST in arrays.files else []
+        for values in rest:
+            values["diagnostics"].pop("seconds", None)
+        return {**made, REST: rest}
     if path.name.endswith("replicates.csv"):
         return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds").to_csv(index=False).encode()
     return path.read_bytes()

@@ -35,7 +35,8 @@ from runs import (
     write_config,
 )
 
-from formalsynth.runtime.files import read_arrays, read_table, sealed
+from formalsynth.runtime.files import read_table, sealed
+from formalsynth_workflow.steps.fits import read_fits
 
 pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 
@@ -105,7 +106,7 @@ def test_a_second_run_in_a_folder_is_refused_and_harms_nothing(again, finished, 
 
 
 def test_a_chain_that_always_dies_is_a_row_with_its_reason_and_stops_nothing(folder, finished, snakemake):
-    seeds = read_arrays(finished / BATCH / "Unweighted" / "fit.npz")["diagnostic:seed"]
+    seeds = [fit.diagnostics["seed"] for fit in read_fits(finished / BATCH / "Unweighted" / "fit.npz")]
     attempts = read_config(folder)[0]["sampler"]["attempts"]
     dying = " ".join(f"| {seeds[1] + k}" for k in range(attempts))
     before_the_program(folder, f'case "$seed" in {dying.removeprefix("| ")}) kill -s SEGV $$;; esac')

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from formalsynth.core.arrays import Array, Index, Integers, blocks
+from formalsynth.core.clipped import clipped_records
 from formalsynth.core.family import StanData
-from formalsynth.families._clipped import clipped_records
 from formalsynth.families._counts import CountFamily
 
 DENSE = 16

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 from formalsynth.core.arrays import Array, Draws, Records, in_groups
+from formalsynth.core.clipped import clipped_records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import GAMMA, Tabled, gamma_draws
-from formalsynth.families._clipped import clipped_records
 from formalsynth.families._counts import grouped
 
 TINY = 1e-280

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.clipped import clipped_records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import NORMAL, Tabled, normal_draws
-from formalsynth.families._clipped import clipped_records
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 POSITIVE = Allowed("numbers > 0", lambda x: bool((x > 0).all()))

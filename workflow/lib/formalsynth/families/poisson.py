@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from formalsynth.core.arrays import Array, Draws, Integers, Records
+from formalsynth.core.clipped import clipped_records
 from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import POISSON, Tabled, poisson_draws
-from formalsynth.families._clipped import clipped_records
 from formalsynth.families._counts import MEAN_PRIOR, CountFamily, checked, mean_prior, posterior_mean
 
 
