@@ -27,8 +27,8 @@ DECLARED = {
     "missing": "refuse", "zeros": "keep"
 }  # fmt: skip
 RELEASE = {
-    "sets": 2, "ceiling": 2, "budget": 2, "title": "Real records", "intended_use": "tests", "region": "Nowhere",
-    "licence": "CC-BY-4.0", "sector": "Government", "curator.name": "Office of Examples",
+    "sets": 2, "ceiling": 2, "budget": 2, "title": "Real records", "intended_use": "tests",
+    "licence": "CC-BY-4.0", "curator.name": "Office of Examples",
     "curator.contact": "data@office.example", "analyses.replicates": 50,
 }  # fmt: skip
 
