@@ -57,9 +57,7 @@ class NegativeBinomial(CountFamily):
 
 def clipped_counts(x: Array, weights: Array, threshold: float | None, group: Index) -> StanData:
     """Build the data of the censored counts (n,), of which those with positive weight have a group (m,) each."""
-    rows = np.zeros(len(x), dtype=int)
-    rows[weights > 0] = group
-    return clipped_records(np.column_stack([np.ones_like(x), -gammaln(x + 1)]), weights, threshold, rows)
+    return clipped_records(lambda kept: np.column_stack([np.ones(len(kept)), -gammaln(x[kept] + 1)]), weights, threshold, group)
 
 
 def moments(y: Array, weight: Array) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
-from formalsynth.core.arrays import Array, Draws, Records, in_groups
+from formalsynth.core.arrays import Array, Draws, Index, Records, in_groups
 from formalsynth.core.clipped import clipped_records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
@@ -64,9 +64,10 @@ class GammaRegressionFamily:
             raise ValueError("too few records with a positive weight to identify the regression")
         inverse_factor = np.linalg.inv(np.linalg.qr(root * design).R)
         kept = weights > 0
-        rows = np.zeros(len(x), dtype=int)
-        rows[kept] = inverse
-        terms = np.column_stack([np.ones_like(x), np.log(x), x, np.zeros_like(x)])
+
+        def terms(at: Index) -> Array:
+            return np.column_stack([np.ones(len(at)), np.log(x[at]), x[at], np.zeros(len(at))])
+
         return {
             "p": design.shape[1],
             "groups": len(design),
@@ -75,7 +76,7 @@ class GammaRegressionFamily:
             "weight": weight,
             "weighted_sum": np.bincount(inverse, (weights * x)[kept], minlength=len(design)),
             "weighted_log_sum": float(weights[kept] @ np.log(x[kept])),
-            **clipped_records(terms, weights, threshold, rows),
+            **clipped_records(terms, weights, threshold, inverse),
             **priors,
         }
 

@@ -72,7 +72,7 @@ class LinearFamily:
             "theta_hat": theta_hat,
             "inverse_factor": inverse_factor,
             "residual_squares": float(residual @ residual),
-            **clipped_records(self._terms(y, design @ inverse_factor, theta_hat), weights, threshold),
+            **clipped_records(lambda kept: self._terms(y[kept], design[kept] @ inverse_factor, theta_hat), weights, threshold),
             "prior_sd": priors["sd"],
             "prior_shape": priors["shape"],
             "prior_scale": priors["scale"],

@@ -36,9 +36,11 @@ class PoissonFamily(CountFamily):
             ValueError: the data are not counts, or no record has weight.
         """
         x = checked(records.x, weights)
-        terms = np.column_stack([x, np.ones_like(x), -gammaln(x + 1)])
         totals = {"weight_total": float(weights.sum()), "weighted_sum": float(weights @ x)}
-        return {**totals, **clipped_records(terms, weights, threshold), **mean_prior(priors)}
+        clipped = clipped_records(
+            lambda kept: np.column_stack([x[kept], np.ones(len(kept)), -gammaln(x[kept] + 1)]), weights, threshold
+        )
+        return {**totals, **clipped, **mean_prior(priors)}
 
     def inits(self, stan_data: StanData) -> StanData:
         """Posterior mean."""
