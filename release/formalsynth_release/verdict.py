@@ -175,7 +175,7 @@ class Verdict:
         errors = self._errors()
         lines += [
             f"Pair {first} by {second}: standard error {errors[first, second]:.2g}, "
-            + (f"weak: needs {weak[first, second]:.2g} times the rows or epsilon." if (first, second) in weak else "kept.")
+            + (f"weak: needs {_up(weak[first, second])} times the rows or epsilon." if (first, second) in weak else "kept.")
             for first, second in self.pairs
         ]
         if errors:
@@ -188,7 +188,7 @@ class Verdict:
             for name, factor in factors.items()
         ]
         useful = sum(factor <= USEFUL for factor in factors.values())
-        needs = [f"pair {first} by {second} needs {factor:.2g} times the rows" for (first, second), factor in weak.items()]
+        needs = [f"pair {first} by {second} needs {_up(factor)} times the rows" for (first, second), factor in weak.items()]
         few = f"{useful} of {counted(len(factors), 'analysis', 'analyses')} have at most twice the sampling error"
         return [*lines, f"Verdict: {'; '.join([few, *needs])}.", *self._help(weak, factors)]
 
@@ -198,11 +198,17 @@ class Verdict:
         if weak:
             ways += [
                 f"only the first {self.carried} of the {len(self.pairs)} pairs",
-                f"an epsilon above {self.epsilon * max(weak.values()):.3g} for all of them",
+                f"an epsilon of at least {_up(self.epsilon * max(weak.values()))} for all of them",
             ]
         if any(factor > USEFUL and not math.isinf(factor) and ": " not in name for name, factor in factors.items()):
             ways.append("fewer and wider bins, or a larger weight, for columns whose mean, share or quantile has a large error")
         return [f"What would help: {'; '.join(ways)}."] if ways else []
+
+
+def _up(factor: float) -> str:
+    """Write what is needed at least, to two digits: 1.1 for 1.004."""
+    unit = 10.0 ** (math.floor(math.log10(factor)) - 1)
+    return f"{math.ceil(factor / unit - 1e-9) * unit:.6g}"
 
 
 def refuse_weak(schema: Schema, epsilon: float) -> None:
@@ -217,7 +223,7 @@ def refuse_weak(schema: Schema, epsilon: float) -> None:
         allowed = f"the first {verdict.carried} of the {len(verdict.pairs)} pairs, or this one in accept_noise"
         raise DataError(
             "\n".join(
-                f"schema.yaml: pairs: {first} with {second}: its noise can look like an association, and it needs {factor:.2g} "
+                f"schema.yaml: pairs: {first} with {second}: its noise can look like an association, and it needs {_up(factor)} "
                 f"times the rows or epsilon; allowed: {allowed}"
                 for (first, second), factor in weak
             )

@@ -91,7 +91,7 @@ FILES = {
     ),
     "german": (
         "german.data", GERMAN_HEADER, " ", 1000, GERMAN, "amount", 0.25,
-        [["duration", "amount"], ["age", "amount"], ["checking", "good"], ["duration", "good"], ["amount", "good"]],
+        [["duration", "amount"], ["age", "amount"], ["checking", "good"], ["duration", "good"]],
     ),
 }  # fmt: skip
 """Name of a study: its file, header, delimiter, rows, columns, outcome, largest median difference of distributions, pairs."""

@@ -125,10 +125,16 @@ def test_the_verdict_names_errors_and_what_would_help():
     assert any(line.startswith("Pair ward by rare: standard error 0.0") and "weak: needs" in line for line in lines)
     verdict, ways = lines[-2:]
     assert verdict.startswith("Verdict: ") and "pair ward by rare needs " in verdict
-    assert ways.startswith("What would help: only the first 3 of the 6 pairs; an epsilon above ")
+    assert ways.startswith("What would help: only the first 3 of the 6 pairs; an epsilon of at least ")
     assert Verdict(a_schema(1000, pairs=[]), 2.0).lines(analyses)[-1].startswith("Verdict: 5 of 7 analyses have at most twice")
     assert "y on x, ward: lost, since a pair is not declared." in Verdict(a_schema(1000, pairs=[["x", "y"]]), 2.0).lines(analyses)
     assert any("worse than those of independent" in line for line in Verdict(a_schema(60), 2.0).lines(analyses))
+
+
+def test_what_a_weak_pair_needs_is_rounded_up():
+    factor = max(Verdict(a_schema(1000), 2.0).weakness.values())
+    with pytest.raises(DataError, match=r"needs 1\.1 times the rows"):
+        refuse_weak(a_schema(int(1000 * factor / 1.02)), 2.0)
 
 
 def test_the_plan_ends_with_the_verdict_and_opens_no_file(tmp_path, monkeypatch, capsys, small_pool):
