@@ -287,21 +287,29 @@ def test_a_fit_of_one_replicate_may_be_requested_and_is_the_same(again, finished
 
 
 def test_code_that_is_edited_while_its_job_runs_is_picked_up_by_the_next_run(tmp_path, repository, snakemake):
-    """The files that the job makes are newer than the edit, so their times do not tell."""
+    """The files that the job makes are newer than the edit, so their times do not tell; those of a checkout do not either."""
     skipped = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in ("workflow", "config", "stan", "profiles", "resources"):
         shutil.copytree(repository / name, tmp_path / name, ignore=skipped)
     shutil.copy(repository / "Snakefile", tmp_path)
     target = Path("results", SCALE, "zcdp", "accounting_n1000", "replicates.csv")
     given = ("--cores", 1, "--config", f"scale={SCALE}", "papers=[zcdp]", "--", target)
-    edited = tmp_path / "workflow" / "lib" / "formalsynth_workflow" / "papers" / "zcdp" / "study_accounting.py"
+    script, rule = tmp_path / "workflow" / "scripts" / "study.py", tmp_path / "workflow" / "rules" / "study.smk"
+    module = tmp_path / "workflow" / "lib" / "formalsynth_workflow" / "papers" / "zcdp" / "study_accounting.py"
     assert snakemake(tmp_path, *given, snakefile=tmp_path / "Snakefile").returncode == 0
-    with open(edited, "a") as file:
-        file.write("EDITED = True\n")
+
+    def appended(line, *paths):
+        for path in paths:
+            path.write_text(path.read_text(encoding="utf-8") + line, encoding="utf-8")
+        return snakemake(tmp_path, "--dry-run", *given, snakefile=tmp_path / "Snakefile").stdout
+
+    assert "Nothing to be done" in appended("# a comment\n", script, rule, module)
     for path in files(tmp_path / "results"):
         path.touch()
-    run = snakemake(tmp_path, "--dry-run", *given, snakefile=tmp_path / "Snakefile")
-    assert planned(run.stdout) == {"study": 1, "collect_study": 1}
+    for edited in (script, module):
+        before = edited.read_text(encoding="utf-8")
+        assert planned(appended("EDITED = True\n", edited)) == {"study": 1, "collect_study": 1}
+        edited.write_text(before, encoding="utf-8")
 
 
 def test_numbers_do_not_depend_on_cores_or_batches(folder, finished, snakemake):

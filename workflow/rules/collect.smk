@@ -59,7 +59,7 @@ rule collect_study:
         mem_mb=memory(1000),
         runtime=minutes(10),
     params:
-        code=code_of("formalsynth_workflow.steps.collect"),
+        code=code_of("collect_study"),
         made_from=lambda wildcards: scenario(wildcards).made_from,
         private=private_folders,
     message:

@@ -40,6 +40,7 @@ rule compile:
         mem_mb=3000,
         runtime=10,
     params:
+        by=code_of("compile"),
         code=code_of_job,
     message:
         "Compiling the Stan program {wildcards.program}"
@@ -65,7 +66,7 @@ rule check_program:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of("formalsynth.contract.program", "formalsynth.families.own_program"),
+        code=code_of("check_program", "formalsynth.families.own_program"),
         module=lambda wildcards: str(PLAN.own_programs[wildcards.own_program]),
         uses=lambda wildcards: PLAN.uses_of(wildcards.own_program),
     message:
@@ -91,7 +92,7 @@ rule check_contracts:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda wildcards: code_of(*scenario(wildcards).trial_modules()),
+        code=lambda wildcards: code_of("check_contracts", *scenario(wildcards).trial_modules()),
         modules=lambda wildcards: scenario(wildcards).trial_modules(),
         job=lambda wildcards: scenario(wildcards).trial_job(),
         family=lambda wildcards: scenario(wildcards).scenario.family,

@@ -48,6 +48,7 @@ rule join_verdicts:
         mem_mb=500,
         runtime=10,
     params:
+        code=code_of("join_verdicts"),
         private=[folder for jobs in REPORTED.papers.values() if jobs.ledger for folder in jobs.private],
     message:
         "Writing the ledger of claims"

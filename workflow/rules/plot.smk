@@ -24,7 +24,7 @@ rule plot:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda wildcards: figure_job(wildcards).code,
+        code=lambda wildcards: figure_job(wildcards).code("plot"),
         display=lambda wildcards: figure_job(wildcards).plain,
         modules=lambda wildcards: figure_job(wildcards).modules,
         origin=origin_of,
@@ -63,7 +63,7 @@ rule draw_pdf:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda wildcards: figure_job(wildcards).code,
+        code=lambda wildcards: figure_job(wildcards).code("draw_pdf"),
         display=lambda wildcards: figure_job(wildcards).plain,
         modules=lambda wildcards: figure_job(wildcards).modules,
         origin=origin_of,

@@ -2,14 +2,14 @@
 # cause the report to be rebuilt.
 rule write_report:
     input:
-        claims_by=[workflow.source_path("../scripts/judge.py"), *REPORTED.claim_sources()],
+        claims_by=ancient([workflow.source_path("../scripts/judge.py"), *REPORTED.claim_sources()]),
         cmdstan=[rules.find_cmdstan.output.record] if REPORTED.plan.programs() else [],
         config=REPORTED.report_config(),
-        figures_by=[workflow.source_path("../scripts/plot.py"), *REPORTED.figure_sources()],
+        figures_by=ancient([workflow.source_path("../scripts/plot.py"), *REPORTED.figure_sources()]),
         ledger=[rules.join_verdicts.output.ledger] if REPORTED.ledgers else [],
         replicates=REPORTED.replicates,
         shown=REPORTED.report_inputs(),
-        tables_by=[workflow.source_path("../scripts/tabulate.py"), *REPORTED.table_sources()],
+        tables_by=ancient([workflow.source_path("../scripts/tabulate.py"), *REPORTED.table_sources()]),
         templates=TEMPLATES,
     output:
         index="<results>/report/index.html",

@@ -14,7 +14,7 @@ rule write_results:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of("formalsynth_workflow.results"),
+        code=code_of("write_results"),
         private=REPORTED.private,
         scenarios=REPORTED.scenario_summaries(),
     message:

@@ -22,7 +22,7 @@ rule tabulate:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda wildcards: table_job(wildcards).code,
+        code=lambda wildcards: table_job(wildcards).code("tabulate"),
         display=lambda wildcards: table_job(wildcards).plain,
         modules=lambda wildcards: table_job(wildcards).modules,
         origin=origin_of,

@@ -3,8 +3,9 @@
 from formalsynth.runtime.files import write_table
 from formalsynth_workflow.jobs.inputs import AuditJob
 from formalsynth_workflow.steps.audit import audit_batch
-from formalsynth_workflow.steps.begin import begin_step, program_of
+from formalsynth_workflow.steps.begin import begin_step
 from formalsynth_workflow.steps.data import DataBatch
+from formalsynth_workflow.steps.program import program_of
 
 job = begin_step(snakemake, AuditJob)
 executable = program_of(job, snakemake.input.executable)

@@ -1,10 +1,11 @@
 """Fit one synthesizer to each replicate of a batch, and bound its records."""
 
 from formalsynth_workflow.jobs.inputs import FitJob
-from formalsynth_workflow.steps.begin import begin_step, program_of
+from formalsynth_workflow.steps.begin import begin_step
 from formalsynth_workflow.steps.data import DataBatch
 from formalsynth_workflow.steps.fit import fit_batch
 from formalsynth_workflow.steps.fits import read_fits, write_fits
+from formalsynth_workflow.steps.program import program_of
 
 job = begin_step(snakemake, FitJob)
 executable = program_of(job, snakemake.input.executable)

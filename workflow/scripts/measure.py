@@ -4,10 +4,11 @@ import pandas as pd
 
 from formalsynth.runtime.files import write_table
 from formalsynth_workflow.jobs.inputs import MeasureJob
-from formalsynth_workflow.steps.begin import begin_step, program_of
+from formalsynth_workflow.steps.begin import begin_step
 from formalsynth_workflow.steps.data import DataBatch
 from formalsynth_workflow.steps.fits import read_fits
 from formalsynth_workflow.steps.measure import measure_batch
+from formalsynth_workflow.steps.program import program_of
 from formalsynth_workflow.steps.tables import SAMPLE_TABLES
 
 job = begin_step(snakemake, MeasureJob)

@@ -32,7 +32,7 @@ from formalsynth_workflow.plan.errata import FILE as ERRATA
 from formalsynth_workflow.plan.paper import Paper, Plan, figure_file
 from formalsynth_workflow.plan.scenario import Scenario, batch_id
 from formalsynth_workflow.show.display import DRAWINGS, FOR_PRINT, Display
-from formalsynth_workflow.show.figure import FIGURES, Figure, FigureDisplay
+from formalsynth_workflow.show.figure import FIGURES, Figure
 from formalsynth_workflow.show.table import TABLES, Table
 
 TABLE_KINDS = ("csv", "txt")
@@ -43,10 +43,13 @@ NOTHING = "(?!)"
 """Pattern that matches no path."""
 
 
+SCRIPTS = REPOSITORY / "workflow" / "scripts"
+
+
 @functools.cache
-def code_of(*modules: str) -> str:
-    """Return the digest of the source files that modules depend on."""
-    return code_digest(sources(*modules))
+def code_of(script: str, *modules: str) -> str:
+    """Return the digest of a rule's script and of all source files that it and modules, loaded by their names, depend on."""
+    return code_digest(sources(str(SCRIPTS / f"{script}.py"), *modules))
 
 
 @functools.cache
@@ -166,9 +169,8 @@ class ScenarioJobs:
     def trial_modules(self) -> list[str]:
         """Return the modules of a trial, of its records, its family and its mechanisms."""
         mechanisms = [MECHANISMS.module(name) for name, _ in self.tried_mechanisms()]
-        steps = ["formalsynth.contract.parts", "formalsynth_workflow.steps.simulate"]
         family = FAMILIES.module(self.scenario.family)
-        return list(dict.fromkeys([*steps, family, *mechanisms, *self.scenario.simulate_job("0000-0000").modules]))
+        return list(dict.fromkeys([family, *mechanisms, *self.scenario.simulate_job("0000-0000").modules]))
 
     def simulate_job(self, batch: str) -> dict[str, Any]:
         """Return the parameters of the job that simulates a batch."""
@@ -227,7 +229,7 @@ PLACE = "data_folder"
 def with_code(step: str, job: Job) -> dict[str, Any]:
     """Return the parameters of a step's job: its input without places, and the digest of the code, which decide if it reruns."""
     given = {key: value for key, value in job.plain().items() if key != PLACE}
-    return {"job": given, "code": code_of(f"formalsynth_workflow.steps.{step}", *job.modules)}
+    return {"job": given, "code": code_of(step, *job.modules)}
 
 
 def _without_modules(value: Any) -> Any:
@@ -247,11 +249,9 @@ class DisplayJob:
     """Modules that draw the figure, or compute the table."""
     display: Display
 
-    @property
-    def code(self) -> str:
-        """Digest of the source files that it depends on."""
-        drawing = ["formalsynth_workflow.show.draw"] if isinstance(self.display, FigureDisplay) else []
-        return code_of("formalsynth_workflow.show.tidy", "formalsynth_workflow.show.captions", *drawing, *self.modules)
+    def code(self, script: str) -> str:
+        """Return the digest of the source files that a script for it depends on."""
+        return code_of(script, *self.modules)
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -358,7 +358,7 @@ class PaperJobs:
 
     def judge_code(self) -> str:
         """Return the digest of the source files that its verdicts depend on."""
-        return code_of("formalsynth_workflow.ledger.judge", *self.judge_modules())
+        return code_of("judge", *self.judge_modules())
 
     def origin(self, options: Mapping[str, Any]) -> dict[str, str]:
         """Describe the run in captions and drawings. Snakemake does not compare it, so a new commit alone redraws nothing.
@@ -522,7 +522,7 @@ class Jobs:
 
     def report_code(self) -> str:
         """Return the digest of the source files that the report depends on."""
-        return code_of("formalsynth_workflow.report.pages", *self.report_modules())
+        return code_of("write_report", *self.report_modules())
 
     def figure_sources(self) -> list[str]:
         """Return the source files of figures, for the report to show."""
