@@ -280,7 +280,7 @@ def test_a_batch_size_on_the_command_line_is_for_every_scenario_and_changes_no_r
         for size, given in ((100, ()), (17, ("batch_size",)))
     )
     sizes = {scenario.batch_size for paper in before.papers.values() for scenario in paper.scenarios.values()}
-    assert sizes == {25, 100, 1000}, "no scenario with a batch size of its own"
+    assert sizes == {1, 25, 100, 1000}, "no scenario with a batch size of its own"
     for key, paper in before.papers.items():
         for id, scenario in paper.scenarios.items():
             smaller = after.papers[key].scenarios[id]

@@ -25,6 +25,16 @@ for _column, _words in {
 }.items():
     METRICS.add(_column, _words, __name__)
 
+for _column, _words in {
+    "censored": Words("Censored records", "Records whose weighted log-likelihood is clipped at some draw: the median month."),
+    "largest_epsilon": Words("Largest 2 Δ", "The largest local ε of a month, twice its Lipschitz bound without clipping."),
+    "loss": Words("Largest loss", "The largest ε at the stated δ between neighbours in a month: a lower bound of its ε."),
+    "month": Words("Month", "The month, from 1; month 1 chooses."),
+    "first_loss": Words("Loss of month 1", "The same in month 1, whose scale and shift each neighbour chooses again."),
+    "first_ecdf_max": Words("max-ECDF of month 1", "The largest difference of the distribution functions in month 1."),
+}.items():
+    METRICS.add(_column, _words, __name__)
+
 for _kind, _meaning in {
     "none: prior": "The prior does not depend on the data, so there is nothing to protect.",
     "lower bound of epsilon, by audit": "The largest loss among the neighbours that were tried: the true ε is at least this.",
