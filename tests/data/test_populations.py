@@ -6,7 +6,7 @@ from scipy import integrate, optimize, stats
 
 from formalsynth.core.data_files import load_counts
 from formalsynth.core.population import POPULATIONS
-from formalsynth.data.populations.counts import negative_binomial_mixture
+from formalsynth.data.populations.counts import negative_binomial_mixture, negative_binomial_regression
 from formalsynth.data.populations.salaries import published_salaries, without_replacement
 
 POPULATIONS.find()
@@ -45,6 +45,14 @@ def test_mixture_draws_follow_the_mixture():
     for at in (40, 72, 98, 135, 200):
         exact = mixture_cdf(at)
         assert abs((x <= at).mean() - exact) < BAND * np.sqrt(exact * (1 - exact) / 50_000)
+
+
+def test_counts_given_predictors_have_their_means_and_variances():
+    records = negative_binomial_regression(np.random.default_rng(3), 100_000, mu=100, phi=20, slope1=0.3, slope2=0.2)
+    for first, second in ((0, -1), (1, 0.5)):
+        x = records.x[(records.design[:, 1] == first) & (records.design[:, 2] == second)]
+        mean = 100 * np.exp(0.3 * first + 0.2 * second)
+        check_moments(x, mean, np.sqrt(mean + mean**2 / 20), len(x), "given predictors")
 
 
 def test_whole_table_comes_back_and_nothing_beyond_it():

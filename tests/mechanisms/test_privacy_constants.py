@@ -44,6 +44,8 @@ FORMS = {
     "censored_weighted": ([WEIGHTED], {"epsilon": 3.0}, LW, LW, None, 1.5),
     "isolation_weighted": ([], {"r": 0.7}, [1 / 3, 1 / 3, 2 / 3], [1 / 3, 1 / 3, 2 / 3], None, None),
     "scalar_weighted": ([WEIGHTED, UNWEIGHTED], {}, [0.3100325990] * 3, [0.3100325990] * 3, None, None),
+    "isolation_weighted_within": ([], {"radius": 1.0, "c": 0.9}, [0.6, 0.6, 0.3], [0.6, 0.6, 0.3], None, None),
+    "exponential": ([UNWEIGHTED], {"epsilon": 3.0}, [0.2768069781] * 3, None, None, None),
     "reweighted": ([WEIGHTED], {"k": 0.5}, [0.4835822389, 0.5210788679, 0.1550162995], None, None, None),
     "capped": ([UNWEIGHTED], {"M": 2.0}, [1, 1, 0.3690759708], [1, 1, 0.3690759708], None, None),
     "declared_scale": ([UNWEIGHTED], {"scale": 4.0}, [0.5657285716, 0.5969785716, 0], None, None, None),

@@ -105,7 +105,7 @@ def test_a_display_comes_back_from_plain_data_with_its_kind_and_an_alternative_t
         ("sample", ["mean", "mean"], ["mean"], ["sets", "values"], UTILITY),
         ("interval", ["mean_low", "mean_high"], ["mean"], ["sets"], tuple(f"{x}_{y}" for x in UTILITY for y in ("low", "high"))),
         ("rate", ["slope"], ["slope", "delta"], ["replicates"], ("slope", "last_slope")),
-        ("spread", ["sd"], ["delta"], ["replicates"], ("min", "q1", "median", "mean", "q3", "max", "sd")),
+        ("spread", ["sd"], ["delta"], ["replicates"], ("min", "q1", "median", "mean", "q3", "max", "spread", "sd")),
         ("means", ["mean"], ["mean"], ["replicates"], None),
         ("results", ["mean"], ["mean"], ["replicates"], None),
         ("audited", ["strict"], ["strict"], ["audit"], ...),

@@ -20,6 +20,13 @@ def isolation_weighted(context: Context, *, r: PositiveNumber, c: NonNegative = 
     return Form(alpha, Sensitive(alpha))
 
 
+@mechanism(ASYMPTOTIC, parents=0, id=14)
+def isolation_weighted_within(context: Context, *, radius: PositiveNumber, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
+    """CW weights from the share of records further away than a radius, in units of the outcome (reweight paper, Section 2.2)."""
+    alpha = np.clip(c * (1 - isolation_risk(context.records.x, radius)) + g, 0, 1)
+    return Form(alpha, Sensitive(alpha))
+
+
 def isolation_weights(x: Array, r: float, c: float = 1.0, g: float = 0.0) -> Array:
     """Compute CW weights ``clip(c (1 - IR) + g, 0, 1)`` with a radius proportional to the record's value.
 

@@ -20,6 +20,17 @@ def scalar_weighted(context: Context) -> Form:
     return Form(alpha, Sensitive(alpha))
 
 
+@mechanism(ASYMPTOTIC, id=13)
+def exponential(context: Context, *, epsilon: PositiveNumber) -> Form:
+    """EM: the exponential mechanism whose utility, the log-likelihood, is rescaled to epsilon (reweight paper, Section 1.3).
+
+    Rescaling to ``epsilon / (2 Delta) u`` is one weight for all records, with the parent's bound as Delta; it is at most 1.
+    """
+    parent = context.parents[0]
+    alpha = np.full(len(context.records.x), min(1.0, epsilon / (2 * float(parent.by_record.max()))))
+    return Form(alpha, Sensitive(alpha))
+
+
 @mechanism(ASYMPTOTIC, id=12)
 def reweighted(context: Context, *, k: PositiveNumber) -> Form:
     """Parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from formalsynth_workflow.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
 
-ROWS = ("min", "q1", "median", "mean", "q3", "max", "sd")
+ROWS = ("min", "q1", "median", "mean", "q3", "max", "spread", "sd")
 
 
 @table_kind("spread")
