@@ -80,7 +80,7 @@ def test_identical_data_sets_have_no_loss():
     ("variables", "records", "added", "epsilon"), [(1, 40, 0, 0.5), (1, 40, 0.5, 0.5), (3, 60, 0, 0.5), (3, 60, 0, 2)]
 )
 def test_two_data_sets_by_simulation_from_whole_records(variables, records, added, epsilon):
-    """The rank-one update and the whitening, too: the oracle fits both data sets anew."""
+    """The rank-one update and the whitening, too: the oracle fits both data sets again."""
     data = np.random.default_rng(1).normal(size=(30, variables)) @ (np.eye(variables) + 0.4 * np.eye(variables, k=1))
     neighbour = data.copy()
     data[-1], neighbour[-1] = (2.0, -1.0, 2.0)[:variables], (-1.5, 2.0, 0.5)[:variables]
@@ -111,7 +111,7 @@ def test_no_possible_pair_is_worse_than_the_worst(variables, reach, width):
 
 
 def test_added_variance_bounds_the_loss_of_every_data_set():
-    """Small data sets of records at the bounds and between them, each with all replacements, fitted anew."""
+    """Small data sets of records at the bounds and between them, each with all replacements, fitted again."""
     n, d, added, records = 5, 1.0, 4.0, 30
     worst = FittedNormal.with_added_variance(n, d, added).delta(0.5, records)
     fits = {

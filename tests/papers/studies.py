@@ -10,13 +10,17 @@ from formalsynth_workflow.steps.study import run_study
 from formalsynth_workflow.study import STUDIES
 
 MODULES = {
-    "zcdp": ("study_means", "study_accounting", "study_unknown", "study_coverage", "words"),
+    "zcdp": (
+        "study_means", "study_accounting", "study_unknown", "study_coverage", "study_exact", "study_several", "study_losses",
+        "study_quantities", "words",
+    ),
     "censor_audit": ("study_neighbours", "study_densities", "words"), "cost": ("study_limits", "words"),
     "reps": ("study_protection", "words"),
 }  # fmt: skip
 load([f"formalsynth_workflow.papers.{paper}.{name}" for paper, names in MODULES.items() for name in names])
 PLACES = {
     "means": ("zcdp", 4, 1), "accounting": ("zcdp", 4, 2), "unknown": ("zcdp", 4, 3), "coverage": ("zcdp", 4, 4),
+    "exact": ("zcdp", 4, 7), "several": ("zcdp", 4, 8), "losses": ("zcdp", 4, 9), "quantities": ("zcdp", 4, 10),
     "neighbours": ("censor", 2, 4), "densities": ("censor", 2, 6), "limits": ("cost", 6, 31), "protection": ("reps", 5, 1),
 }  # fmt: skip
 """Key and number of the paper, and number of the scenario, by study."""
@@ -25,12 +29,16 @@ SETTINGS = {
     "accounting": {"d": 4, "delta": 1e-5, "low": 10, "high": 1e6, "points": 26},
     "unknown": {"d": 4, "delta": 1e-5, "low": 10, "high": 1e4, "points": 4},
     "coverage": {"d": 4},
+    "exact": {"d": 4, "delta": 1e-5, "low": 10, "high": 1000, "points": 2, "epsilons": 1},
+    "several": {"d": 4, "rho": 0.03},
+    "losses": {"n_syn": 50, "epsilon": 0.2},
+    "quantities": {},
     "neighbours": {"shape1": 0.5, "shape2": 2, "extremes": 3, "closest": 0.001},
     "densities": {"shape1": 0.5, "shape2": 2},
     "limits": {},
     "protection": {"dataset": "simulated", "settings": {"resamples": 100}},
 }
-SIZES = {"neighbours": 6, "densities": 150, "limits": 2000, "protection": 300}
+SIZES = {"losses": 60, "neighbours": 6, "densities": 150, "limits": 2000, "protection": 300}
 """Numbers of records; 1000 for others."""
 
 
@@ -46,6 +54,12 @@ def arms_of(study):
         several = itertools.product(arms, (2, 5, 20), (100, 300, 10_000))
         single = itertools.product(("plugin_t_ppd", "bayes_one_step_t_ppd"), (1,), (100, 300))
         return [arm(name, m=m, n_syn=n_syn) for name, m, n_syn in (*several, *single)]
+    if study == "quantities":
+        return [arm(name, m=5, n_syn=500) for name in arms]
+    if study == "several":
+        return [arm(name, correlation=r) for name in arms for r in (0, 0.9)]
+    if study == "exact":
+        return [arm(name, **({"added": 4} if name == "added" else {})) for name in arms]
     epsilons = {"neighbours": (1.6, 5), "densities": (1.6,), "protection": (0.5, 4)}.get(study, ())
     private = {name for name in arms if study != "protection" or METHODS[name].private} - {"posterior", "prior"}
     return [choice for name in arms for choice in ([arm(name, epsilon=e) for e in epsilons if name in private] or [arm(name)])]

@@ -13,6 +13,8 @@ PARAMETERS = {
     "limits": ["parameters", "epsilon"],
     "neighbours": ["epsilon"],
     "protection": ["epsilon"],
+    "quantities": ["m", "n_syn"],
+    "several": ["correlation"],
 }
 """Parameters of arms, by study; other arms have none."""
 WITHOUT = {"posterior", "non_private"}
@@ -20,7 +22,7 @@ WITHOUT = {"posterior", "non_private"}
 FEW = {"protection": [arm("non_private"), arm("reps", epsilon=4)]}
 
 
-@pytest.mark.parametrize("study", ["means", "coverage", "neighbours", "protection"])
+@pytest.mark.parametrize("study", ["means", "coverage", "losses", "quantities", "neighbours", "protection"])
 def test_grouping_of_replicates_and_other_arms_change_no_number(study):
     arms = FEW.get(study) or arms_of(study)
     together = run(study, [0, 1, 2], arms)
@@ -41,7 +43,7 @@ def test_arms_say_what_they_are(study):
     for name, entry in STUDIES[study].arms.items():
         assert entry.meaning
         assert entry.guarantee.partition(" | ")[0] in {*GUARANTEES, "none"}
-        expected = PARAMETERS.get(study, ["epsilon"] if name == "censored" else [])
+        expected = PARAMETERS.get(study, {"censored": ["epsilon"], "added": ["added"]}.get(name, []) if study != "losses" else [])
         assert list(entry.parameters.model_fields) == ([] if name in WITHOUT else expected)
 
 

@@ -222,13 +222,20 @@ class FittedNormal:
         """Largest number of records for (epsilon, delta)-DP; 0 if not even one is possible."""
         check_positive(epsilon=epsilon)
         check_delta(delta)
-        low, high = 0, 1
-        while self.delta(epsilon, high) <= delta:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.delta(epsilon, middle) <= delta else (low, middle)
-        return low
+        records = self.n
+        largest, u, v = self.worst_pair(epsilon, records)
+        while largest <= delta:
+            records *= 8
+            largest, u, v = self.worst_pair(epsilon, records)
+        while largest > delta and records:
+            low, high = 0, records  # for this pair, `high` is too many
+            while high - low > 1:
+                middle = (low + high) // 2
+                safe = _pair_delta(epsilon, middle, *fitted_pair(u[None], v[None], self.n)) <= delta
+                low, high = (middle, high) if safe else (low, middle)
+            records = low
+            largest, u, v = self.worst_pair(epsilon, max(records, 1))
+        return records
 
     def _boundary(self, s: Array, t: Array) -> tuple[Array, Array]:
         """Pairs of records (4 K, 2) on the boundary of the possible ones, from coordinates in [0, 1]; collinear for t = 0."""

@@ -11,9 +11,19 @@ for _column, _words in {
         "Synthetic records n_syn",
         "The number of released records. More records reveal more about the confidential data.",
     ),
-    "covered": Words("Coverage", "The share of replicates whose 95 % interval contains the true mean. It should be 0.95."),
+    "covered": Words("Coverage", "The share of replicates whose 95 % interval contains the true value. It should be 0.95."),
     "width": Words("Width", "The length of the 95 % interval. Among intervals with the right coverage, shorter is more useful."),
-    "error": Words("Error", "The released estimate minus the true mean; its average is the bias."),
+    "error": Words("Error", "The released estimate minus the true value; its average is the bias."),
+    "sensitivity": Words(
+        "Sensitivity",
+        "The largest distance, in standard deviations of the model, by which replacing one record moves the mean.",
+    ),
+    "ceiling": Words("Largest rho", "The rho that no number of synthetic records exceeds; infinite for plug-in synthesis."),
+    "exact": Words("Exact δ", "The smallest δ of the release at the stated ε between two data sets, by calculation."),
+    "excess": Words(
+        "Simulated δ", "The same δ from simulated releases, whose records are drawn and whose densities are computed."
+    ),
+    "gap": Words("Difference", "The simulated δ minus the exact one."),
     "negative": Words(
         "Negative variances",
         "The share of replicates with an estimated variance below 0, for which no interval exists.",
