@@ -1,5 +1,6 @@
 """Exact losses of normal releases against noncentral chi-square tails, nested integrals and simulated records."""
 
+import doctest
 import itertools
 import math
 
@@ -41,6 +42,11 @@ def simulated_delta(epsilon, data, neighbour, records, draws, seed, added=0.0):
     loss = (fits[0].logpdf(values) - fits[1].logpdf(values)).reshape(draws, records).sum(axis=1)
     excess = np.maximum(0, 1 - np.exp(epsilon - loss))
     return excess.mean(), excess.std() / math.sqrt(draws)
+
+
+def test_example():
+    examples = doctest.testmod(release)
+    assert examples.attempted > 1 and not examples.failed
 
 
 @pytest.mark.parametrize(
