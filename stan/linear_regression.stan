@@ -7,9 +7,24 @@
 // Censored record by record, the log density is a product of data terms and as many coefficients; with r the residual and q the
 // row of the basis of a record, the terms are its weight times r^2, r q_j, q_j q_k (j <= k), 1 and an offset.
 //
+// With ranges, a record has the log probability of its range in full, and only the rest of its log density is censored. Records
+// of the same range and predictors are a group, with a row of coefficients and a number of records.
+//
 // Prior: sigma^2 ~ inv_gamma(shape, scale), beta | sigma ~ normal(0, prior_sd * sigma).
 functions {
 #include clipped_sum.stan
+  // Log probability of a range of a standard normal variable; above 0, the upper tail is the smaller one.
+  // Ends beyond 1e50 stand for infinite ones, whose derivatives would be undefined.
+  real log_range(real low, real high) {
+    if (low < -1e50) {
+      return high > 1e50 ? 0 : std_normal_lcdf(high);
+    }
+    if (high > 1e50) {
+      return std_normal_lcdf(-low);
+    }
+    return low > 0 ? log_diff_exp(std_normal_lcdf(-low), std_normal_lcdf(-high))
+                   : log_diff_exp(std_normal_lcdf(high), std_normal_lcdf(low));
+  }
 }
 data {
   int<lower=1> p;
@@ -21,6 +36,11 @@ data {
   matrix[n, p + (p * (p + 1)) %/% 2 + 3] terms;
   array[n] int<lower=1> group;
   real<lower=0> threshold;
+  int<lower=0> m; // number of groups with a range; 0 without ranges
+  vector[m] low;
+  vector[m] high;
+  matrix[m, p] basis;
+  vector[m] times;
   real<lower=0> prior_sd;
   real<lower=0> prior_shape;
   real<lower=0> prior_scale;
@@ -55,6 +75,17 @@ model {
     }
     coefficients[1, column + 1] = -log_sigma - 0.5 * log(2 * pi());
     coefficients[1, column + 2] = 1;
-    target += clipped_sum(terms, group, coefficients, threshold);
+    if (m > 0) {
+      vector[m] at = basis * theta;
+      vector[m] log_p;
+      matrix[m, p + (p * (p + 1)) %/% 2 + 3] by_group = rep_matrix(coefficients[1], m);
+      for (j in 1 : m) {
+        log_p[j] = log_range((low[j] - at[j]) / sigma, (high[j] - at[j]) / sigma);
+        by_group[j, column + 1] -= log_p[j];
+      }
+      target += dot_product(times, log_p) + clipped_sum(terms, group, by_group, threshold);
+    } else {
+      target += clipped_sum(terms, group, coefficients, threshold);
+    }
   }
 }

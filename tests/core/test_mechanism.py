@@ -61,15 +61,17 @@ def test_other_mechanisms_claim_nothing_for_every_data_set(name, relation):
 
 def test_exactly_the_mechanisms_with_a_strict_kind_have_a_strict_claim():
     kinds = {entry.guarantee for entry in MECHANISMS.values() if entry.strict}
-    assert kinds == {"DP", "DP (add/remove)", "DP (replace-one)"}
+    assert kinds == {"DP", "DP (add/remove)", "DP (replace-one)", "DP (moves) | R"}
     assert not kinds & {entry.guarantee for entry in MECHANISMS.values() if not entry.strict}
 
 
 def test_a_strict_posterior_names_exact_draws_in_its_kind():
     posteriors = {"censored_unweighted", "censored_centred", "censored_two_stage", "reference_censored"}
+    moves = "bracket_clipped"
     kinds = {name: entry.kind for name, entry in MECHANISMS.items() if entry.strict}
-    assert {name for name, kind in kinds.items() if kind.endswith(" | exact draws")} == posteriors
+    assert {name for name, kind in kinds.items() if kind.endswith(" | exact draws")} == posteriors | {moves}
     assert {kinds[name] for name in posteriors} == {"DP (add/remove) | exact draws"}
+    assert kinds[moves] == "DP (moves) | R | exact draws"
     assert all(is_strict(kind) for kind in kinds.values())
     assert not any(is_strict(entry.kind) for entry in MECHANISMS.values() if not entry.strict)
 
@@ -150,5 +152,12 @@ def test_weights_below_0_or_above_1_are_refused(weights):
 
 
 def test_sensitivity_of_counts():
-    """An added record changes one count by 1, a replaced record two."""
-    assert SENSITIVITY == {"add_remove": 1.0, "replace": 2.0}
+    """An added record changes one count by 1, a replaced or moved record two."""
+    assert SENSITIVITY == {"add_remove": 1.0, "replace": 2.0, "move": 2.0}
+
+
+def test_a_move_costs_at_most_what_a_replacement_costs():
+    claims = [MECHANISMS["censored_unweighted"].claim({"epsilon": 1.5}, relation) for relation in ("replace", "move")]
+    assert claims == [3.0, 3.0]
+    claims = [MECHANISMS["bracket_clipped"].claim({"epsilon": 1.5}, relation) for relation in ("add_remove", "replace", "move")]
+    assert claims == [None, None, 1.5]

@@ -115,32 +115,35 @@ POSITIVE = arrays(float, 6, elements=st.floats(0.01, 100))
 @given(POSITIVE, PREDICTIONS, RATIOS, st.floats(1, 10))
 def test_known_share_counts_predictions_outside_the_range(x, predictive, a, b):
     expected = [np.mean([not a * x[i] <= value <= b * x[i] for value in predictive[:, i]]) for i in range(len(x))]
-    assert outside_share(x, [predictive[:7], predictive[7:]], a, b) == pytest.approx(expected, abs=1e-12)
+    assert outside_share([predictive[:7], predictive[7:]], *sensitive_range(x, a, b)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_known_share_counts_far_beyond_a_byte():
-    assert outside_share(np.ones(2), [np.tile([1.0, 3.0], (1000, 1))], 0.5, 2).tolist() == [0, 1]
+    assert outside_share([np.tile([1.0, 3.0], (1000, 1))], *sensitive_range(np.ones(2), 0.5, 2)).tolist() == [0, 1]
 
 
 @given(POSITIVE, PREDICTIONS)
 def test_nothing_is_known_without_a_range(x, predictive):
-    assert (outside_share(x, [predictive], 0, np.inf) == 0).all()
+    assert (outside_share([predictive], *sensitive_range(x, 0, np.inf)) == 0).all()
 
 
 @given(POSITIVE, PREDICTIONS, RATIOS, RATIOS, st.floats(1, 10), st.floats(1, 10))
 def test_a_wider_range_leaves_less_known(x, predictive, a, closer, b, factor):
-    narrow, wide = outside_share(x, [predictive], a, b), outside_share(x, [predictive], a * closer, b * factor)
+    narrow, wide = (
+        outside_share([predictive], *sensitive_range(x, a, b)),
+        outside_share([predictive], *sensitive_range(x, a * closer, b * factor)),
+    )
     assert (wide <= narrow).all()
 
 
 @given(POSITIVE, PREDICTIONS, st.permutations(range(6)))
 def test_permuting_records_permutes_what_is_known(x, predictive, order):
-    permuted = outside_share(x[order], [predictive[:, order]], 0.4, 1.8)
-    assert (permuted == outside_share(x, [predictive], 0.4, 1.8)[order]).all()
+    permuted = outside_share([predictive[:, order]], *sensitive_range(x[order], 0.4, 1.8))
+    assert (permuted == outside_share([predictive], *sensitive_range(x, 0.4, 1.8))[order]).all()
 
 
 @given(PREDICTIONS)
 def test_each_record_may_have_its_own_range(predictive):
     x, a, b = np.full(6, 10.0), np.linspace(0, 1, 6), np.linspace(1, 5, 6)
-    alone = [outside_share(x[i : i + 1], [predictive[:, i : i + 1]], a[i], b[i])[0] for i in range(6)]
-    assert (outside_share(x, [predictive], a, b) == alone).all()
+    alone = [outside_share([predictive[:, i : i + 1]], *sensitive_range(x[i : i + 1], a[i], b[i]))[0] for i in range(6)]
+    assert (outside_share([predictive], *sensitive_range(x, a, b)) == alone).all()

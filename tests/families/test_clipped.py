@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from formalsynth.core.arrays import intercept_only
-from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.bounds import Range, Sensitive, record_bounds
+from formalsynth.core.centring import Reference
 from formalsynth.core.family import FAMILIES, StanData, starts
 from formalsynth.core.registry import load
 from formalsynth.core.synthesizer import SamplerSettings
@@ -103,6 +104,49 @@ def test_censored_posteriors_agree_with_the_grid(compiled, case, epsilon):
     (bounds,) = record_bounds(family, records, fit.draws, [Sensitive(weights, threshold=epsilon / 2)])
     assert bounds.delta <= epsilon / 2
     assert bounds.beyond > 0
+
+
+@pytest.mark.stan
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("theta", [None, (0.1, 0.5)])
+def test_posteriors_clipped_inside_brackets_agree_with_the_grid(compiled, theta):
+    """The probability of a bracket counts in full; without records outside, an open bracket is included."""
+    load(["formalsynth.families.linear"])
+    family, edges, generator = FAMILIES["lognormal"], np.array([0, 0.6, 0.9, 1.2, np.inf]), np.random.default_rng(6)
+    x, threshold = generator.lognormal(0, 0.4, N), 0.3
+    at = np.digitize(x, edges) - 1
+    axes = np.linspace(-0.3, 0.3, 150), np.linspace(0.2, 0.8, 150)
+    mean, sd = np.meshgrid(*axes, indexing="ij")
+    values = scaled_normal(mean, sd)
+
+    def inside(k, mean, sd):
+        law = stats.lognorm(sd, scale=np.exp(mean))
+        known = np.log(law.cdf(edges[at[k] + 1]) - law.cdf(edges[at[k]]))
+        return known, law.logpdf(x[k]) - known
+
+    for k in range(N):
+        known, conditional = inside(k, mean, sd)
+        base = 0 if theta is None else inside(k, *theta)[1]
+        values = values + known + np.clip(conditional - base, -threshold, threshold)
+    probability = np.exp(values - values.max())
+    probability /= probability.sum()
+    assert probability[[0, -1]].sum() + probability[:, [0, -1]].sum() < 1e-3
+    reference = None if theta is None else Reference((("beta", theta[:1]), ("sigma", theta[1])))
+    ranges = Range(edges[at], edges[at + 1], reference)
+    sensitive = Sensitive(np.ones(N), ranges, np.ones(N), threshold, reference)
+    data = sensitive.stan_data(family, intercept_only(x), np.ones(N), family.priors)
+    near, far = starts(family, data)
+    fit = sample(compiled(family.program), data, near, family.parameters, 7, SETTINGS, [far])
+    assert fit.status == "ok", fit.reason
+    effective = min(fit.ess_bulk_min, fit.ess_tail_min)
+    for axis, name in enumerate(family.parameters):
+        margin, points, drawn = probability.sum(axis=1 - axis), axes[axis], np.ravel(fit.draws[name])
+        expected = float(margin @ points)
+        spread = float(np.sqrt(margin @ (points - expected) ** 2))
+        assert abs(drawn.mean() - expected) < WIDTH * spread / np.sqrt(effective), name
+        assert drawn.std() == pytest.approx(spread, rel=0.15), name
+    (bounds,) = record_bounds(family, intercept_only(x), fit.draws, [sensitive])
+    assert bounds.delta <= threshold < bounds.beyond
 
 
 def test_only_censored_fits_start_twice(case):

@@ -188,8 +188,9 @@ def test_many_records_have_predictions_in_parts(monkeypatch):
 
 
 def test_parameters_are_read_off_the_function():
-    assert set(MECHANISMS["range_truncated"].parameters.model_fields) == {"a", "b", "c", "g"}
-    assert defaults(MECHANISMS["range_truncated"].parameters) == {"c": 1.0, "g": 0.0}
+    assert set(MECHANISMS["range_truncated"].parameters.model_fields) == {"a", "b", "c", "g", "top", "wide_a", "wide_b"}
+    expected = {"c": 1.0, "g": 0.0, "top": 0.0, "wide_a": 0.0, "wide_b": np.inf}
+    assert defaults(MECHANISMS["range_truncated"].parameters) == expected
     assert defaults(MECHANISMS["weighted"].parameters) == {"c": 1.0, "g": 0.0}
     assert not MECHANISMS["unweighted"].parameters.model_fields
 

@@ -36,7 +36,7 @@ class StanPosteriors:
         """
         context, form = request.context, request.form
         family = form.sensitive.of(context.family)
-        data = family.stan_data(context.records, form.weights, self.priors, form.sensitive.threshold)
+        data = form.sensitive.stan_data(context.family, context.records, form.weights, self.priors)
         seed = context.address.stan_seed(request.synthesizer.words)
         return self._sampled(data, starts(family, data), family.parameters, seed)
 

@@ -26,9 +26,10 @@ import numpy as np
 from formalsynth.contract.noise import noise_replaced
 from formalsynth.contract.proof import card_faults, trials
 from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, count, joined
-from formalsynth.core.bounds import Sensitive
+from formalsynth.core.bounds import Range, Sensitive
 from formalsynth.core.centring import Reference
 from formalsynth.core.family import FAMILIES, Family, log_likelihood
+from formalsynth.core.inputs import RANGE, Ranges
 from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Made, Mechanism
 from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.selection import Selection, log_ratio
@@ -40,6 +41,8 @@ LARGE = 1000
 """Number of records in the data set that is tried with extreme neighbours."""
 ROUNDING = 1e-9
 """Largest excess of a log ratio over the claim that counts as rounding."""
+BRACKETS = Ranges(edges=(-math.inf, 0.0, 30.0, math.inf))
+"""Declared brackets of amounts and numbers on the grids."""
 DataSet = tuple[int, ...]
 """Positions of the records of a data set on the grid, in increasing order."""
 
@@ -68,6 +71,8 @@ class Case:
     grid: Grid
     _columns: dict[Reference | None, dict[int, Array]] = field(default_factory=dict, repr=False)
     """Log-likelihoods (S,) of records by their position in ``_records``, for each reference."""
+    _ranges: dict[object, Array] = field(default_factory=dict, repr=False)
+    """Log probabilities (S,) of ranges, by place and ends of the range, and the reference."""
 
     @cached_property
     def _records(self) -> Records:
@@ -101,8 +106,11 @@ class Case:
     def _log_mass(self, made: Form, places: Index) -> Array:
         """Log probabilities (S,) up to a constant."""
         kept = np.flatnonzero(made.weights)  # other records do not enter the likelihood, which may be undefined for them
-        plain = self._log_likelihood(made.sensitive, places[kept].tolist())
-        return np.asarray(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
+        values, known = made.weights[kept] * self._log_likelihood(made.sensitive, places[kept].tolist()), np.zeros(1)
+        if made.sensitive.known is not None and made.sensitive.range_weights is not None:
+            known = self._log_gamma(made.sensitive.known.take(kept), places[kept]) * made.sensitive.range_weights[kept]
+            values = values - known
+        return np.asarray((known + made.sensitive.clipped(values)).sum(axis=1))
 
     def _log_likelihood(self, sensitive: Sensitive, places: list[int]) -> Array:
         """Log-likelihood (S, n) of the records at some places; that of each record is computed once for each reference."""
@@ -112,14 +120,34 @@ class Case:
             known.update(zip(fresh, np.ascontiguousarray(values.T), strict=True))
         return np.array([known[at] for at in places]).reshape(len(places), count(self.grid.thetas)).T
 
+    def _log_gamma(self, ranges: Range, places: Index) -> Array:
+        """Log probability (S, n) of the ranges of the records at some places; that of each range is computed once."""
+        keys = list(zip(places.tolist(), ranges.low.tolist(), ranges.high.tolist(), strict=True))
+        fresh = [k for k, key in enumerate(keys) if (key, ranges.reference) not in self._ranges]
+        if fresh:
+            values = ranges.take(np.array(fresh)).log_gamma(self.family, self._records.take(places[fresh]), self.grid.thetas)
+            self._ranges.update(zip([(keys[k], ranges.reference) for k in fresh], values.T.copy(), strict=True))
+        chosen = [self._ranges[key, ranges.reference] for key in keys]
+        return np.array(chosen).reshape(len(keys), count(self.grid.thetas)).T
+
     def ratios(self) -> Iterator[tuple[Neighbours, Array]]:
         """Yield each relation with the largest log ratios of pairs of neighbours, each for both directions at once."""
-        data_sets, pairs = neighbours(len(self.grid.records), self.grid.sizes)
+        data_sets, pairs = neighbours(len(self.grid.records), self.grid.sizes, self._places)
         outputs = [self.output(data) for data in data_sets]
         for relation, (first, second) in pairs.items():
             yield relation, largest_ratios(outputs, first, second)
         if self.grid.large is not None:
             yield from self._large_ratios(len(self.grid.large))
+
+    @cached_property
+    def _places(self) -> tuple[int, ...]:
+        """Place of each record of the grid, between which no record moves: its predictors and its declared range."""
+        records = self.grid.records
+        ranges = [records.inputs[name] for name in RANGE if name in records.inputs]
+        if not ranges:
+            return ()
+        places = np.unique(np.column_stack([records.design, *ranges]), axis=0, return_inverse=True)[1]
+        return tuple(places.ravel().tolist())
 
     def _large_ratios(self, n: int) -> Iterator[tuple[Neighbours, Array]]:
         m = len(self.grid.records)
@@ -127,8 +155,11 @@ class Case:
         outputs = [self.output(large), *(self.output((*large, k)) for k in range(m))]
         sides = np.arange(1, m + 1)
         yield "add_remove", largest_ratios(outputs, np.zeros(m, dtype=int), sides)
-        if m > 1:
-            yield "replace", largest_ratios(outputs, *np.array(list(itertools.combinations(sides, 2))).T)
+        pairs = list(itertools.combinations(sides.tolist(), 2))
+        moves = [pair for pair in pairs if self._places and self._places[pair[0] - 1] == self._places[pair[1] - 1]]
+        chosen: dict[Neighbours, list[tuple[int, int]]] = {"replace": pairs, "move": moves}
+        for relation in (relation for relation, some in chosen.items() if some):
+            yield relation, largest_ratios(outputs, *np.array(chosen[relation]).T)
 
 
 @dataclass(frozen=True)
@@ -201,8 +232,13 @@ def every_data_set(values: int, sizes: Iterable[int]) -> Iterator[DataSet]:
 
 
 @lru_cache(maxsize=8)
-def neighbours(values: int, sizes: range) -> tuple[list[DataSet], dict[Neighbours, Index]]:
+def neighbours(values: int, sizes: range, places: tuple[int, ...] = ()) -> tuple[list[DataSet], dict[Neighbours, Index]]:
     """Find all pairs of neighbours of which the first, or both if one record is replaced, has one of these sizes.
+
+    Args:
+        values: number of records on the grid.
+        sizes: numbers of records.
+        places: place of each record of the grid, inside which a record may move; empty if none moves.
 
     Returns:
         data_sets: all data sets of these pairs.
@@ -210,12 +246,14 @@ def neighbours(values: int, sizes: range) -> tuple[list[DataSet], dict[Neighbour
     """
     data_sets = list(every_data_set(values, sorted({*sizes, *(size + 1 for size in sizes)})))
     at = {data: k for k, data in enumerate(data_sets)}
-    pairs: dict[Neighbours, list[tuple[int, int]]] = {"add_remove": [], "replace": []}
+    pairs: dict[Neighbours, list[tuple[int, int]]] = {"add_remove": [], "replace": [], "move": []}
     for data in every_data_set(values, sizes):
         pairs["add_remove"] += [(at[data], at[with_record(data, new)]) for new in range(values)]
         for old in dict.fromkeys(data):
             rest = without_record(data, old)
-            pairs["replace"] += [(at[data], at[with_record(rest, new)]) for new in range(old + 1, values)]
+            others = [(new, (at[data], at[with_record(rest, new)])) for new in range(old + 1, values)]
+            pairs["replace"] += [pair for _, pair in others]
+            pairs["move"] += [pair for new, pair in others if places and places[old] == places[new]]
     return data_sets, {relation: np.array(positions).T for relation, positions in pairs.items() if positions}
 
 
@@ -261,7 +299,7 @@ def exact_test(case: Case, family: str = "") -> list[Finding]:
     return [
         Finding(case.mechanism.name, family, relation, len(largest[relation]), max(largest[relation]), claim)
         for relation, claim in claims.items()
-        if claim is not None
+        if claim is not None and (relation != "move" or relation in case.mechanism.strict)
     ]
 
 
@@ -318,6 +356,8 @@ def _grid_of(x: Sequence[float], *axes: tuple[str, Array]) -> Grid:
     if "beta" in thetas:
         thetas["beta"] = thetas["beta"][:, None]
     records, large = (Records(values, np.ones((len(values), 1))) for values in (np.array(x), np.resize(x[1:4], LARGE)))
+    if "beta" in thetas:
+        records, large = BRACKETS.added_to(records), BRACKETS.added_to(large)
     return Grid(records, thetas, large)
 
 
@@ -331,7 +371,7 @@ def numbers_grid() -> Grid:
     generator = np.random.default_rng(3)
     large = Records(generator.standard_normal(LARGE), np.column_stack([np.ones(LARGE), generator.standard_normal(LARGE)]))
     thetas = {"beta": np.column_stack([intercept, slope]), "sigma": sigma}
-    return Grid(Records(x, np.column_stack([np.ones(len(x)), z])), thetas, large)
+    return Grid(BRACKETS.added_to(Records(x, np.column_stack([np.ones(len(x)), z]))), thetas, BRACKETS.added_to(large))
 
 
 GRIDS: Mapping[str, Callable[[], Grid]] = {

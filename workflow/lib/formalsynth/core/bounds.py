@@ -5,14 +5,14 @@ The bound of record i is ``max_s |v[s, i]|`` with the sensitive log-likelihood
     v[s, i] = clip(c_i (f[s, i] - f0[i]) - d_i log gamma[s, i], -M, M)
 
 which covers every mechanism of the three pseudo posterior papers (range paper, Section 3.2): ``c`` are the sensitive
-weights, ``gamma`` the probability of a sensitive range with weights ``d``, ``M`` a censoring threshold, and ``f0`` is 0, or the
-log-likelihood at a reference parameter.
+weights, ``gamma`` the probability of a sensitive range, or another public part of the likelihood, with weights ``d``, ``M`` a
+censoring threshold, and ``f0`` is 0, or the log-likelihood at a reference parameter.
 No (S, n) array is kept in memory: draws are processed in blocks, or records are if a few draws suffice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -31,9 +31,10 @@ from formalsynth.core.arrays import (
     read_only,
     take,
 )
-from formalsynth.core.centring import Reference, centred
-from formalsynth.core.family import Family, concave, whole
+from formalsynth.core.centring import Reference, centred, finite
+from formalsynth.core.family import Family, StanData, brackets, concave, whole
 from formalsynth.core.hull import hull_of
+from formalsynth.core.inputs import RANGE
 from formalsynth.core.weights import sensitive_range
 
 TAIL = 0.05
@@ -46,14 +47,60 @@ LARGEST_OPEN_SHARE = 1 / 4
 """Largest share of records whose bounds may remain undecided from the corners."""
 
 
+@dataclass(frozen=True, eq=False)
+class Range:
+    """Sensitive range of each record, whose probability under the model is the public part gamma of the likelihood.
+
+    A subclass may define another public part of its own (range paper, Section 3.2) by :meth:`log_gamma`.
+    """
+
+    low: Array
+    """(n,) lower ends."""
+    high: Array
+    """(n,) upper ends."""
+    reference: Reference | None = None
+    """Parameter whose log probability is subtracted, like that of the likelihood; None for none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", read_only(self.low))
+        object.__setattr__(self, "high", read_only(self.high))
+
+    @classmethod
+    def declared(cls, records: Records) -> Range:
+        """Return the ranges that the scenario declares.
+
+        Raises:
+            ValueError: it declares none.
+        """
+        if not set(RANGE) <= set(records.inputs):
+            raise ValueError("the records have no declared ranges: give ranges in the scenario, or a and b, or radius")
+        low, high = (records.inputs[name] for name in RANGE)
+        return cls(low, high)
+
+    def take(self, index: Index | slice) -> Range:
+        """Select the ranges of the records at ``index``."""
+        return replace(self, low=self.low[index], high=self.high[index])
+
+    def log_gamma(self, family: Family, records: Records, draws: Draws) -> Array:
+        """Log public part (S, n) of the likelihood of the records."""
+        values = family.log_interval_probability(records, draws, self.low, self.high)
+        return values if self.reference is None else values - self.log_base(family, records)
+
+    def log_base(self, family: Family, records: Records) -> Array:
+        """Log probability (n,) at the reference; 0 without a reference, or where it is not finite."""
+        if self.reference is None:
+            return np.zeros(len(records))
+        return finite(family.log_interval_probability(records, self.reference.draws, self.low, self.high)[0])
+
+
 @dataclass(frozen=True)
 class Sensitive:
     """Part of the log-likelihood that a mechanism has to protect."""
 
     weights: Array
     """c, (n,)."""
-    range: tuple[float, float] | None = None
-    """(a, b) of the sensitive range around each record, or None."""
+    range: tuple[float, float] | Range | None = None
+    """(a, b) of the sensitive range ``[a x, b x]`` around each record, the range of each record, or None."""
     range_weights: Array | None = None
     """d, (n,); required with ``range``."""
     threshold: float | None = None
@@ -71,6 +118,27 @@ class Sensitive:
     def of(self, family: Family) -> Family:
         """Return the family with log-likelihood f - f0, which the fit clips and whose maximum is the bound."""
         return centred(family, self.reference)
+
+    @property
+    def known(self) -> Range | None:
+        """Ranges whose probability the fit adds in full, as only the rest of the likelihood is clipped; None without them."""
+        return self.range if isinstance(self.range, Range) and self.threshold is not None else None
+
+    def stan_data(self, family: Family, records: Records, weights: Array, priors: Mapping[str, float]) -> StanData:
+        """Build the data of the Stan program for the fit with likelihood weights (n,).
+
+        Raises:
+            ValueError: the family refuses the data, or cannot add the probability of ranges.
+        """
+        data = self.of(family).stan_data(records, weights, priors, self.threshold)
+        if self.known is None:
+            return data
+        bracketed = brackets(family)
+        if bracketed is None:
+            raise ValueError("the program of this family cannot add the probability of ranges to a clipped likelihood")
+        return bracketed.with_ranges(
+            data, records, weights, self.known.low, self.known.high, self.known.log_base(family, records)
+        )
 
     def clips_like(self, other: Sensitive) -> bool:
         """Return True if threshold and reference equal those of the other."""
@@ -189,9 +257,11 @@ class _Likelihood:
         log_gamma = None if form.range is None else self.log_gamma(form.range, index)
         return _combined(self.plain(self.rows(index)), log_gamma, form, index)
 
-    def log_gamma(self, range: tuple[float, float], index: Index | slice = slice(None)) -> Array:
+    def log_gamma(self, range: tuple[float, float] | Range, index: Index | slice = slice(None)) -> Array:
         """Log probability (S, m) of the ranges of the records at ``index``."""
         records = self.records.take(index)
+        if isinstance(range, Range):
+            return range.take(index).log_gamma(self.family, records, self.draws)
         return self.family.log_interval_probability(records, self.draws, *sensitive_range(records.x, *range))
 
 
@@ -286,6 +356,7 @@ def _worth_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> l
 def _is_concave(form: Sensitive) -> bool:
     """Return True if ``v`` is a nonnegative multiple of a log-likelihood, truncated or not."""
     same = form.range_weights is None or np.array_equal(form.weights, form.range_weights)
+    same &= not isinstance(form.range, Range) or type(form.range) is Range  # own public parts may not be concave
     return same and bool((form.weights >= 0).all())
 
 
@@ -333,12 +404,14 @@ def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, 
         return first, np.argsort(first)
     weights = [form.weights for form in sensitive]
     weights += [form.range_weights for form in sensitive if form.range_weights is not None]
+    weights += [ends for form in sensitive if isinstance(form.range, Range) for ends in (form.range.low, form.range.high)]
     return distinct_rows(np.column_stack([records.x, records.design, *records.inputs.values(), *weights]))
 
 
 def _at(sensitive: Sensitive, index: Index | slice) -> Sensitive:
     range_weights = None if sensitive.range_weights is None else sensitive.range_weights[index]
-    return replace(sensitive, weights=sensitive.weights[index], range_weights=range_weights)
+    range = sensitive.range.take(index) if isinstance(sensitive.range, Range) else sensitive.range
+    return replace(sensitive, weights=sensitive.weights[index], range=range, range_weights=range_weights)
 
 
 def _touched(sensitive: Sensitive) -> NDArray[np.bool_]:

@@ -84,6 +84,22 @@ class ConcaveFamily(Family, Protocol):
         """Return the draws with these natural parameters (S, d); NaN if outside the family's parameter space."""
 
 
+class BracketedFamily(Family, Protocol):
+    """Family whose program can add the log probability of each record's range, and clip only the rest of its likelihood."""
+
+    def with_ranges(self, data: StanData, records: Records, weights: Array, low: Array, high: Array, base: Array) -> StanData:
+        """Add the ranges (n,) of the records to the data of a clipped fit.
+
+        Args:
+            data: data of the program, with the terms of the records of positive weight.
+            records: n records.
+            weights: (n,) likelihood weights.
+            low: (n,) lower ends.
+            high: (n,) upper ends.
+            base: (n,) log probabilities that are subtracted inside the clipped part.
+        """
+
+
 class Evaluate(Protocol):
     """Call that runs a compiled program on draws."""
 
@@ -179,6 +195,11 @@ def program(family: Family) -> ProgramFamily | None:
 def concave(family: Family) -> ConcaveFamily | None:
     """Return the family if it provides parameters in which its log-likelihood is concave."""
     return family if hasattr(family, "natural") else None  # type: ignore[return-value]
+
+
+def brackets(family: Family) -> BracketedFamily | None:
+    """Return the family if its program can add the probability of ranges to a clipped likelihood."""
+    return family if hasattr(family, "with_ranges") else None  # type: ignore[return-value]
 
 
 def family(*names: str, **settings: object) -> Callable[[Kind], Kind]:

@@ -27,12 +27,13 @@ from formalsynth.core.selection import Selection
 from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
-PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}
-"""Factor that converts a Lipschitz bound, or a threshold, to epsilon: replacing a record is removing one and adding one."""
+PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0, "move": 4.0}
+"""Factor that converts a Lipschitz bound, or a threshold, to epsilon: replacing or moving a record removes one and adds one."""
 Factor = float | Callable[[Mapping[str, float]], float | None]
 """Guaranteed multiple of the declared ``epsilon``, or a function of the parameters that returns it; None for no guarantee."""
 STRICT_KINDS: Mapping[str, tuple[Neighbours, ...]] = {
     "DP": ("add_remove", "replace"), "DP (add/remove)": ("add_remove",), "DP (replace-one)": ("replace",),
+    "DP (moves) | R": ("move",),
 }  # fmt: skip
 """Kinds of guarantee that hold for every data set, with the neighbour relations that they cover."""
 UNCONDITIONAL = re.compile(r"(\(eps, delta\)-|zC)?DP\b[^|]*")
@@ -211,6 +212,8 @@ class Mechanism:
 
     def _factor(self, parameters: Mapping[str, float], neighbours: Neighbours) -> float | None:
         factor = self.strict.get(neighbours)
+        if factor is None and neighbours == "move":
+            factor = self.strict.get("replace")  # a move is a replacement
         return factor(self.settings(parameters)) if callable(factor) else factor
 
     def apply(self, context: Context, parameters: Mapping[str, float]) -> Made:

@@ -51,25 +51,23 @@ def scaled_weights(risk: Array, scale: float) -> Array:
     return weights
 
 
-def outside_share(x: Array, predictive: Iterable[Array], a: Array | float, b: Array | float) -> Array:
-    """Share of predictive values outside the sensitive range ``[a x_i, b x_i]``, ``lambda_i``.
+def outside_share(predictive: Iterable[Array], low: Array, high: Array) -> Array:
+    """Share of predictive values outside the sensitive range of each record, ``lambda_i``.
 
     Args:
-        x: (n,) confidential values.
         predictive: blocks (s, n) of the S predictive values at each record's predictors.
-        a: lower end of each range, as a factor of the record.
-        b: upper end.
+        low: (n,) lower ends.
+        high: (n,) upper ends.
 
     Returns:
         (n,) shares.
 
     Source: range paper, Equation 2.
     """
-    lower, upper = sensitive_range(x, a, b)
-    inside, n_draws = np.zeros(len(x)), 0
+    inside, n_draws = np.zeros(len(low)), 0
     for block in predictive:
-        within = block >= lower
-        within &= block <= upper
+        within = block >= low
+        within &= block <= high
         inside += within.sum(axis=0, dtype=np.min_scalar_type(len(block)))
         n_draws += len(block)
     return np.asarray(1 - inside / n_draws)

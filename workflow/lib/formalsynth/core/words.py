@@ -107,10 +107,18 @@ for _column, _words in {
     "replace": Words(
         "Audited ε, a record is replaced", "The audited ε for neighbours in which one record leaves and another joins."
     ),
+    "move": Words("Audited ε, a record moves", "The audited ε for neighbours with one record moved inside its sensitive range."),
+    "oscillation": Words(
+        "Bound by oscillation",
+        "Over posterior draws, the oscillation of the difference of two neighbours' log-likelihoods: a bound of their loss.",
+    ),
     "strict_remove": Words("Leaves, smaller δ", "The audited ε at the smaller δ, for neighbours that lack one record."),
     "strict_add": Words("Joins, smaller δ", "The audited ε at the smaller δ, for neighbours with one additional record."),
     "strict_replace": Words(
         "Replaced, smaller δ", "The audited ε at the smaller δ, for neighbours in which one record leaves and another joins."
+    ),
+    "strict_move": Words(
+        "Moves, smaller δ", "The audited ε at the smaller δ, for neighbours with one record moved inside its sensitive range."
     ),
     "floor": Words("Floor", "The loss between two runs on the same data with different random numbers for the weights."),
     "weight": Words(
@@ -188,6 +196,8 @@ for _kind, _meaning in {
     "DP": "Differential privacy for every data set.",
     "DP (add/remove)": "Differential privacy for every data set; neighbours differ by one added or removed record.",
     "DP (replace-one)": "Differential privacy for every data set; neighbours differ by one replaced record.",
+    "DP (moves)": "Differential privacy for every data set, given public ranges; neighbours differ by one record, moved inside "
+    "its range.",
     "none": "No guarantee.",
 }.items():
     GUARANTEES.add(_kind, _meaning, __name__)

@@ -1,19 +1,20 @@
 """Weights and clipping from each record's own log-likelihood at a reference parameter declared in advance.
 
-Other records do not influence them. Proofs and exact tests: ``docs/proofs/reference_censored.md`` and
-``docs/proofs/censored_centred.md``.
+Other records do not influence them. Proofs and exact tests: ``docs/proofs/reference_censored.md``,
+``docs/proofs/censored_centred.md`` and ``docs/proofs/bracket_clipped.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.bounds import Sensitive
+from formalsynth.core.bounds import Range, Sensitive
 from formalsynth.core.centring import Reference, log_likelihood_at
 from formalsynth.core.constraints import AsGiven, PositiveNumber, PositiveProportion
 from formalsynth.core.family import log_likelihood
@@ -73,6 +74,25 @@ def censored_centred(
     weights = np.where(undefined, 0.0, float(factor))
     sensitive = Sensitive(weights, threshold=epsilon / 2, reference=Reference.of(draws))
     return Form(weights, sensitive, affected=int(undefined.sum()))
+
+
+@mechanism("DP (moves) | R", parents=0, censors=True, truncates=True, strict={"move": 1.0})
+def bracket_clipped(
+    context: Context, *, epsilon: PositiveNumber, theta1: Value = None, theta2: Value = None, theta3: Value = None,
+    theta4: Value = None, theta5: Value = None, theta6: Value = None,
+) -> Form:  # fmt: skip
+    """Probability of each record's bracket in full, and its conditional log density clipped to ``[-epsilon / 4, epsilon / 4]``.
+
+    The brackets are the ranges that the scenario declares, and public. ``theta1`` and so on are a declared parameter at which the
+    conditional log density is subtracted before clipping; without it nothing is, and the unit of the outcome matters. Strict for
+    the move of one record inside its bracket. A record outside its bracket has weight 0. Source: ours.
+    """
+    records, theta = context.records, (theta1, theta2, theta3, theta4, theta5, theta6)
+    range = Range.declared(records)
+    weights = ((range.low <= records.x) & (records.x <= range.high)).astype(float)
+    reference = None if theta1 is None else Reference.of(reference_draws(context, theta))
+    sensitive = Sensitive(weights, replace(range, reference=reference), weights, epsilon / 4, reference)
+    return Form(weights, sensitive)
 
 
 def reference_weights(context: Context, scale: float, theta: Sequence[float | None]) -> Array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from formalsynth.core.inputs import Ranges
 from formalsynth.core.model import JobInput, Settings
 from formalsynth.core.synthesizer import AuditSearch, SamplerSettings, ScenarioKey, Synthesizer
 
@@ -59,6 +60,8 @@ class SimulateJob(Job):
     files: dict[str, str]
     """The sha256 of each real data file that it may read, by registered name; empty for a missing file."""
     replicates: tuple[int, ...]
+    ranges: Ranges | None = None
+    """Declared sensitive range of each record."""
 
 
 class FitJob(Job):

@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES, program_name
-from formalsynth.core.inputs import RecordInput
+from formalsynth.core.inputs import Ranges, RecordInput
 from formalsynth.core.kinds import ByKind, Variants, either
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import (
@@ -346,6 +346,7 @@ class FittedScenario(ScenarioConfig):
         default_factory=dict, description="Prior settings that differ from the family's."
     )
     unit: float = Field(1.0, gt=0, description="Factor that converts values to the unit of figures and tables.")
+    ranges: Ranges | None = Field(None, description="Sensitive range of each record, known to the public.")
     synthetic_sets: WholeNumber = Field(1, description="Number of synthetic data sets drawn for the first replicate.")
     centre_sets: int = Field(
         0,

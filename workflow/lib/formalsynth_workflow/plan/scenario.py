@@ -9,6 +9,7 @@ from typing import Any
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES, program
+from formalsynth.core.inputs import Ranges
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import Settings
 from formalsynth.core.population import POPULATIONS
@@ -75,6 +76,8 @@ class Scenario:
     stand_in: bool = False
     """True if simulated data replace an absent file."""
     unit: float = 1.0
+    ranges: Ranges | None = None
+    """Declared sensitive range of each record."""
     synthetic_sets: int = 1
     centre_sets: int = 0
     coefficient: bool = False
@@ -147,7 +150,7 @@ class Scenario:
         modules = (*population, *map(FILES.module, self.files))
         return SimulateJob(
             key=self.key, modules=modules, data=self.data, data_folder=self.data_folder, files=self.files,
-            replicates=self.batch(batch),
+            replicates=self.batch(batch), ranges=self.ranges,
         )  # fmt: skip
 
     def fit_job(self, id: str, sampler: SamplerSettings) -> FitJob:

@@ -12,7 +12,7 @@ import numpy as np
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
 from formalsynth.core.data_files import FILES, check, find, sha256s
-from formalsynth.core.family import FAMILIES, ProgramFamily, program
+from formalsynth.core.family import FAMILIES, ProgramFamily, brackets, program
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
@@ -180,6 +180,7 @@ def _check_family(entry: _Entry, config: FittedScenario) -> None:
         raise entry.refuse("exact", config.exact, [f"false: no exact posterior is known for family {config.model}"])
     for name in config.synthesizers:
         _check_likelihood(entry, config.model, name, config.exact)
+        _check_ranges(entry, config, name)
         if isinstance(config.family, OwnStan):
             _check_bins(entry, config.family, name)
 
@@ -195,6 +196,20 @@ def _check_bins(entry: _Entry, own: OwnStan, name: str) -> None:
         low, high = (synthesizer.parameters[end] for end in ("low", "high"))
         if low < own.lower or (not isinstance(own.upper, str) and high > own.upper):
             allowed = f"bins from {low:g} to {high:g} inside the declared bounds of the outcome, lower and upper"
+            raise entry.refuse("synthesizers", name, [allowed])
+
+
+def _check_ranges(entry: _Entry, config: FittedScenario, name: str) -> None:
+    """Check that a synthesizer has ranges, and that the family's program can add their probability to what it clips."""
+    for id in entry.expanded.groups[name]:
+        synthesizer = entry.expanded.synthesizers[id]
+        mechanism, given = MECHANISMS[synthesizer.mechanism], synthesizer.parameters
+        strict = "move" in mechanism.strict
+        declares = strict or ("radius" in mechanism.parameters.model_fields and not {"a", "radius"} & set(given))
+        if declares and config.ranges is None:
+            raise entry.refuse("synthesizers", name, ["a scenario with ranges, or a and b, or radius"])
+        if strict and (brackets(FAMILIES[config.model]) is None or config.exact):
+            allowed = "a normal or lognormal family and exact: false: no other program adds the probability of ranges"
             raise entry.refuse("synthesizers", name, [allowed])
 
 
@@ -278,6 +293,11 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
 def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int | None, n: int) -> Scenario:
     data, records = _data(entry, config, n)
     check_outcomes(entry, config.model, records)
+    if config.ranges is not None:
+        try:
+            records = config.ranges.added_to(records)
+        except ValueError as error:
+            raise ConfigError(f"{entry.file}: {entry.where}.{error}") from error
     own = config.family.use(records.design.shape[1]) if isinstance(config.family, OwnStan) else None
     if own is not None:
         _check_bounds(entry, own, records)
@@ -286,7 +306,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     return Scenario(
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
         label=config.label or entry.name, family=config.model, priors=_numbers(config), use=own,
-        data=data, stand_in=from_file and not isinstance(data, FromFile), unit=config.unit,
+        data=data, stand_in=from_file and not isinstance(data, FromFile), unit=config.unit, ranges=config.ranges,
         size=n if from_file or size is None else size, replicates=entry.replicates, batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets), coefficient=config.coefficient,

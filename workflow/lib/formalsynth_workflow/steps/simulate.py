@@ -17,7 +17,8 @@ def simulate_batch(job: SimulateJob) -> DataBatch:
         DataError: a data file is missing, differs from the planned one, or cannot be read.
     """
     check_unchanged(job.files, job.data_folder)
-    return DataBatch.of(job.replicates, [_records(job, replicate) for replicate in job.replicates])
+    batch = [_records(job, replicate) for replicate in job.replicates]
+    return DataBatch.of(job.replicates, [job.ranges.added_to(records) for records in batch] if job.ranges else batch)
 
 
 def _records(job: SimulateJob, replicate: int) -> Records:
