@@ -3,18 +3,21 @@
 import numpy as np
 import pytest
 from scipy import special, stats
-from small_audit import CENSORED, CENSORED_LW, CENTRED, FINAL, LW, PLAIN, N, linear, shares, synthesizer
+from small_audit import CENSORED, CENSORED_LW, CENTRED, FINAL, LW, PLAIN, SCALED, N, linear, shares, synthesizer
 
+from formalsynth.audit.audit import audit
 from formalsynth.audit.exact import exact_posteriors
-from formalsynth.audit.neighbours import added, additions, pull, removed, replaced, to_remove
+from formalsynth.audit.neighbours import added, additions, moved, moves, pull, removed, replaced, to_remove
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import SampledPosteriors
 from formalsynth.core import arrays
-from formalsynth.core.arrays import Records, joined
+from formalsynth.core.arrays import Records, intercept_only, joined
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.centring import Centred
 from formalsynth.core.family import FAMILIES
+from formalsynth.core.inputs import Ranges
 from formalsynth.core.streams import Address
+from formalsynth.core.synthesizer import AuditSearch
 from formalsynth.core.weights import lipschitz_weights
 
 ALL = np.arange(N)
@@ -239,3 +242,36 @@ def test_the_pull_of_records_is_defined_next_to_one_of_overwhelming_size(generat
     spread = pull(FAMILIES["gamma_regression"], records, draws)
     np.testing.assert_allclose(spread[:-1], (left @ right[:-1].T).std(axis=0), rtol=1e-6)
     assert spread.argmax() == 49
+
+
+def test_a_record_moves_to_multiples_of_its_outcome_and_stops_at_the_end_of_its_declared_range():
+    records = intercept_only(np.array([1.0, 4.0, 30.0]))
+    assert moves(records, (0.5, 3.0)).x.tolist() == [0.5, 2.0, 15.0, 3.0, 12.0, 90.0]
+    declared = Ranges(edges=(0.8, 5.0, 20.0)).added_to(records)  # the last record is outside all brackets
+    copies = moves(declared, (0.5, 3.0))
+    assert copies.x.tolist() == [0.8, 2.0, 30.0, 3.0, 5.0, 30.0]
+    assert copies.inputs["range_high"].tolist() == [5.0, 5.0, 20.0] * 2
+    neighbours = moved(3, 4, 10, {"largest risk": [2], "random": [0, 2]})
+    assert [(move.removed, move.added, move.index.tolist()) for move in neighbours] == [
+        (2, 6, [0, 1, 6]), (2, 9, [0, 1, 9]), (0, 4, [1, 2, 4]), (0, 7, [1, 2, 7]),
+    ]  # fmt: skip
+
+
+def test_moves_are_audited_with_a_bound_that_is_the_oscillation_of_the_difference_of_the_log_likelihoods():
+    plain = linear()
+    records, multiples = plain.universe.take(ALL), (0.4, 1.8)
+    universe = joined(plain.universe, moves(records, multiples))
+    replay = Replay(plain.family, plain.family.priors, universe, (PLAIN, LW, SCALED), Address(1, 2, 3, N, 1), 200)
+    settings = AuditSearch(deltas=(1e-3,), kinds=("move",), moves=multiples, each=1, random=1, refined=1, releases=1)
+    rows = {row.synthesizer: row for row in audit(replay, N, ("plain", "lw", "scaled"), settings, 1)}
+    assert {row.neighbour for row in rows.values()} == {"move"}
+    for id, row in rows.items():
+        place = int(np.flatnonzero(universe.x == row.value)[0])
+        left = (place - len(plain.universe)) % N
+        base, there = (replay.outcomes_on(index, bounds=True)[id] for index in (ALL, np.append(np.delete(ALL, left), place)))
+        mean = base.draws["beta"] @ universe.design.T
+        density = stats.lognorm.logpdf(universe.x, base.draws["sigma"][:, None], scale=np.exp(mean))
+        assert row.oscillation == pytest.approx(np.ptp(density @ (base.weights - there.weights)))
+        assert 0 < row.audited < row.oscillation
+        assert row.claimed == base.bounds.epsilon
+    assert rows["lw"].audited > 1.5 * rows["scaled"].audited

@@ -14,7 +14,7 @@ import numpy as np
 from formalsynth.audit.attack import ERROR_RATES, Attack
 from formalsynth.audit.direct import DirectLoss, attack_counts, direct_losses
 from formalsynth.audit.losses import Loss, Losses
-from formalsynth.audit.neighbours import Neighbour, added, removed, replaced, same, to_remove
+from formalsynth.audit.neighbours import Neighbour, added, moved, removed, replaced, same, to_remove
 from formalsynth.audit.posterior_attack import attack_posterior
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
@@ -32,7 +32,8 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch,
     A synthesizer without an outcome on D is left out, and so is a neighbour without an outcome; the rows give the reason.
 
     Args:
-        replay: the replicate; the first n records of its universe are D, the others are candidates for addition.
+        replay: the replicate; the first n records of its universe are D, the others are candidates for addition, and last n
+            copies of D for each multiple in ``settings.moves``.
         n: number of records of D.
         audited: ids of the synthesizers to audit.
         settings: extent of the search.
@@ -123,12 +124,15 @@ class _Audit:
         generator = np.random.default_rng(self._seed)
         per_reason, random, wanted = self._settings.each, self._settings.random, self._settings.kinds
         neighbours: list[Neighbour] = []
-        if self._n > 1 and {"remove", "replace"} & set(wanted):
+        size = len(self._replay.universe)
+        first_move = size - self._n * len(self._settings.moves)
+        if self._n > 1 and {"remove", "replace", "move"} & set(wanted):
             outcomes = {id: self._base[id] for id in ids}
             chosen = to_remove(self._replay.family, records, outcomes, per_reason, random, generator)
-            neighbours += removed(self._n, chosen)
+            neighbours += removed(self._n, chosen) if {"remove", "replace"} & set(wanted) else []
+            neighbours += moved(self._n, first_move, size, chosen) if "move" in wanted else []
         if {"add", "replace"} & set(wanted):
-            neighbours += added(self._n, len(self._replay.universe))
+            neighbours += added(self._n, first_move)
         rankings = {id: _Ranking() for id in ids}
         known = self._replay.known(self._base, self._n)
         for neighbour in in_turn(neighbours, "Auditing: a first look at neighbour"):
@@ -185,6 +189,7 @@ class _Refined:
     claimed_larger: float
     note: str = ""
     attacked: float = NONE
+    oscillation: float = NONE
 
 
 @dataclass(frozen=True)
@@ -215,7 +220,7 @@ class _Report:
         """Rows of the worst neighbours of each kind, also for several releases; also attacks the worst addition or removal."""
         full = {kind: self._sorted(pairs) for kind, pairs in by_kind.items()}
         delta = self.settings.deltas[0]
-        leading = [ranked[0] for kind, ranked in full.items() if ranked and kind != "replace"]
+        leading = [ranked[0] for kind, ranked in full.items() if ranked and kind not in ("replace", "move")]
         victim = max(leading, key=lambda refined: refined.losses.epsilon(delta), default=None)
         rows: list[AuditRow] = []
         for kind, ranked in full.items():
@@ -263,7 +268,8 @@ class _Report:
     def _full(self, neighbour: Neighbour, outcome: Outcome, claimed_larger: float) -> _Refined:
         try:
             losses = self.replay.losses([self.base], [outcome])
-            return _Refined(neighbour, outcome, losses, claimed_larger, losses.note)
+            oscillation = self.replay.oscillation(self.base, outcome)
+            return _Refined(neighbour, outcome, losses, claimed_larger, losses.note, oscillation=oscillation)
         except (ValueError, np.linalg.LinAlgError) as error:
             return _Refined(neighbour, outcome, Losses.disjoint(), claimed_larger, f"; taken as infinite: {error}")
 
@@ -284,7 +290,7 @@ class _Report:
                     self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
                     max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
                     self._claimed(neighbour.kind, self.base), full.claimed_larger, full.attacked if attackable else NONE,
-                    float(self.base.weights[: self.n].mean()),
+                    float(self.base.weights[: self.n].mean()), full.oscillation,
                 )
             )  # fmt: skip
         return rows

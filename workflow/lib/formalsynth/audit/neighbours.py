@@ -1,4 +1,4 @@
-"""Neighbours of a data set: candidate removals, additions and replacements.
+"""Neighbours of a data set: candidate removals, additions, replacements and moves.
 
 The audited epsilon is the largest loss over the neighbours that are tried, so a missing candidate can only lower it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from formalsynth.audit.replay import Outcome
 from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, is_sparse
 from formalsynth.core.family import Family, whole
+from formalsynth.core.inputs import RANGE
 from formalsynth.core.synthesizer import Kind
 
 
@@ -81,6 +82,27 @@ def removed(n: int, chosen: Mapping[str, Iterable[int]]) -> list[Neighbour]:
         for position in positions:
             reasons.setdefault(int(position), reason)
     return [Neighbour("remove", why, np.delete(np.arange(n), k), removed=k) for k, why in reasons.items()]
+
+
+def moves(records: Records, multiples: Sequence[float]) -> Records:
+    """Make copies of all records for each multiple: with this multiple of the outcome, or the end of the declared range."""
+    copies = records.take(np.tile(np.arange(len(records)), len(multiples)))
+    x = copies.x * np.repeat(np.array(multiples), len(records))
+    if set(RANGE) <= set(records.inputs):
+        low, high = (copies.inputs[name] for name in RANGE)
+        inside = (low <= copies.x) & (copies.x <= high)
+        x = np.where(inside, np.clip(x, low, high), copies.x)
+    return replace(copies, x=x)
+
+
+def moved(n: int, first: int, universe: int, chosen: Mapping[str, Iterable[int]]) -> list[Neighbour]:
+    """Neighbours in which one of the chosen records moves to one of its copies, which start at ``first`` in the universe."""
+    return [
+        Neighbour("move", left.candidate, np.append(left.index, left.removed + start), left.removed, left.removed + start)
+        for left in removed(n, chosen)
+        if left.removed is not None
+        for start in range(first, universe, n)
+    ]
 
 
 def replaced(n: int, remove: int, add: int) -> Neighbour:

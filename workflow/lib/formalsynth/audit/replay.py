@@ -14,10 +14,10 @@ import numpy as np
 
 from formalsynth.audit.exact import Exact, Sampled, exact_posteriors
 from formalsynth.audit.losses import Loss, loss_of_counts
-from formalsynth.core.arrays import Array, Draws, Index, Records
+from formalsynth.core.arrays import Array, Draws, Index, Records, count, parts
 from formalsynth.core.bounds import Bounds, Sensitive
 from formalsynth.core.centring import Reference, centred
-from formalsynth.core.family import Family
+from formalsynth.core.family import Family, log_likelihood
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.streams import Address, add_stages
@@ -229,6 +229,23 @@ class Replay:
         mine, its = base[0].counts, other[0].counts
         return loss if mine is None or its is None else loss.after(loss_of_counts(mine, its))
 
+    def oscillation(self, base: Outcome, other: Outcome) -> float:
+        """Bound of the loss between two outcomes: the oscillation of the difference of their log-likelihoods over the draws of D.
+
+        The densities differ by the factor ``exp(h) / E exp(h)``, with ``h = sum_i (w_i - w'_i) log p(x_i | theta)`` over the
+        universe. So no loss at these draws exceeds ``max h - min h``. NaN without draws, or with a threshold, whose loss has a
+        declared bound.
+        """
+        if base.draws is None or base.sensitive.threshold is not None:
+            return float("nan")
+        changed = np.flatnonzero(base.weights != other.weights)
+        h = np.zeros(count(base.draws))
+        for part in parts(len(changed)):
+            index = changed[part]
+            difference = base.weights[index] - other.weights[index]
+            h += log_likelihood(self.family, self.universe.take(index), base.draws) @ difference
+        return float(np.ptp(h))
+
     def divergence(self, base: Outcome, other: Outcome) -> float:
         """Larger of the mean losses in the two directions, for a first look at many neighbours.
 
@@ -256,8 +273,14 @@ class _Universal:
     """Outcomes on D, for a first look."""
 
     def posterior(self, request: Request) -> Any:
-        """Exact pseudo posterior of a form, or a sampled one."""
+        """Exact pseudo posterior of a form, or a sampled one.
+
+        Raises:
+            ValueError: the likelihood is clipped inside ranges.
+        """
         weights, sensitive = self.replay.over_universe(self.index, request.form), request.form.sensitive
+        if sensitive.known is not None:
+            raise ValueError("no audit of a likelihood that is clipped inside ranges: its exact test tries all small data sets")
         near = self.near.get(request.synthesizer.id)
         return self.replay.posterior(weights, sensitive.threshold, near, sensitive.reference)
 

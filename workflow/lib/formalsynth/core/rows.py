@@ -41,7 +41,9 @@ SAMPLE_COLUMNS = {
 """Columns of the tables of a single sample; ``draws`` also has the parameters of the family."""
 AUDIT, AUDITED = "audit", "audited"
 """Name of the collected table of audited scenarios, and its column of the audited epsilon."""
-RELATIONS: Mapping[Kind, Neighbours] = {"remove": "add_remove", "add": "add_remove", "replace": "replace"}
+RELATIONS: Mapping[Kind, Neighbours] = {
+    "remove": "add_remove", "add": "add_remove", "replace": "replace", "move": "move",
+}  # fmt: skip
 """Neighbour relation of each kind of neighbour; kind ``same``, the loss between runs on the same data, is the floor."""
 LOSSES = tuple(RELATIONS)
 """Kinds of neighbours whose loss counts."""
@@ -82,6 +84,9 @@ class AuditRow:
     """Lower bound of epsilon from an attack on one synthetic data set, at 95 % confidence; NaN without an attack."""
     weight: float
     """Mean weight on D; NaN for a direct release."""
+    oscillation: float = float("nan")
+    """Oscillation of the difference of the two log-likelihoods over the draws, which bounds the loss at these draws; NaN if it
+    was not computed."""
 
     def row(self) -> Row:
         """Values by column, for a row of a table."""

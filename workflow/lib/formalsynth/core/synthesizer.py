@@ -107,8 +107,8 @@ class SamplerSettings(JobInput):
     )
 
 
-Kind = Literal["remove", "add", "replace", "same"]
-"""Kind of a neighbour; the same data with other seeds also counts as a neighbour."""
+Kind = Literal["remove", "add", "replace", "move", "same"]
+"""Kind of a neighbour; a record that moves stays in its sensitive range, and the same data with other seeds count, too."""
 
 
 class AuditSearch(JobInput):
@@ -122,6 +122,11 @@ class AuditSearch(JobInput):
     )
     kinds: tuple[Kind, ...] = Field(
         ("same", "remove", "add", "replace"), min_length=1, description="Kinds of neighbours whose loss is reported."
+    )
+    moves: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...] = Field(
+        (),
+        description="Multiples of its outcome to which a record moves, for the kind move; if the scenario declares ranges, a "
+        "record stops at the end of its own.",
     )
     each: int = Field(3, ge=1, le=10**4, description="Number of records to remove for each reason and synthesizer.")
     random: int = Field(5, ge=0, le=10**4, description="Number of records to remove at random.")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.audit import audit
-from formalsynth.audit.neighbours import added, additions
+from formalsynth.audit.neighbours import added, additions, moves
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
 from formalsynth.core.arrays import joined
 from formalsynth.core.family import FAMILIES
+from formalsynth.core.inputs import RANGE
 from formalsynth.core.rows import CURVE, Row, audit_table
 from formalsynth.core.streams import Address
 from formalsynth_workflow.jobs.inputs import AuditJob
@@ -50,7 +51,9 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path | N
     try:
         predictors = [np.array(values) for values in job.predictors]
         inputs = {name: np.array(values) for name, values in job.inputs.items()}
+        inputs |= {name: np.array([end]) for name, end in zip(RANGE, (-np.inf, np.inf), strict=True) if name in records.inputs}
         universe = joined(records, additions(records, np.array(job.outcomes), predictors, inputs, job.at_most))
+        universe = joined(universe, moves(records, job.search.moves)) if job.search.moves else universe
         sampled = None
         if job.sampler is not None and executable is not None:
             sampler = SAMPLERS[CMDSTAN](family, executable, job.sampler)
@@ -75,7 +78,7 @@ def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
     for name, values in job.inputs.items():
         chosen &= replay.universe.inputs[name] == values[len(values) // 2]
     base = replay.outcomes_on(np.arange(n), only=job.audited, failed={})
-    for neighbour in added(n, len(replay.universe)):
+    for neighbour in added(n, len(replay.universe) - n * len(job.search.moves)):
         if not chosen[neighbour.added]:
             continue
         there = replay.outcomes_on(neighbour.index, only=list(base), failed={})
