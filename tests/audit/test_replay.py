@@ -274,4 +274,9 @@ def test_moves_are_audited_with_a_bound_that_is_the_oscillation_of_the_differenc
         assert row.oscillation == pytest.approx(np.ptp(density @ (base.weights - there.weights)))
         assert 0 < row.audited < row.oscillation
         assert row.claimed == base.bounds.epsilon
+        weights = base.weights.copy()
+        weights[[place, left]] = weights[left], 0
+        kept = replay.fixed(base, weights)
+        assert row.held == pytest.approx(replay.losses([base], [kept]).epsilon(1e-3))
+        assert (row.held == pytest.approx(row.audited)) == (id == "plain")
     assert rows["lw"].audited > 1.5 * rows["scaled"].audited

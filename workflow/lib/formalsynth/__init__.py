@@ -7,8 +7,8 @@ from importlib import import_module
 
 __version__ = "0.13.0"
 __all__ = [
-    "Posterior", "censor", "fit", "isolation_weights", "lipschitz_weights", "load", "noisy_table", "privacy_audit",
-    "range_averaged", "record_bounds", "reweight", "simulate", "synthesize", "utility",
+    "Posterior", "censor", "censor_in_brackets", "fit", "isolation_weights", "lipschitz_weights", "load", "noisy_table",
+    "privacy_audit", "range_averaged", "record_bounds", "reweight", "simulate", "synthesize", "utility",
 ]  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from formalsynth.core.bounds import Sensitive
 from formalsynth.core.bounds import record_bounds as bounds_of
 from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES, Family
+from formalsynth.core.inputs import Ranges
 from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Context, Form, Parent
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.private import DiscreteLaplaceCounts
@@ -252,6 +253,35 @@ def censor(family: str, data: Data, epsilon: float, *, seed: int = 0, priors: Ma
         (2.0, True)
     """
     return _by_mechanism("censored_unweighted", family, _context(family, data, seed), {"epsilon": epsilon}, priors)
+
+
+def censor_in_brackets(
+    family: str, data: Data, edges: Sequence[float], epsilon: float, *, seed: int = 0,
+    priors: Mapping[str, float] | None = None, **theta: float,
+) -> Posterior:  # fmt: skip
+    """Fit with the probability of each record's public bracket in full, and the density inside clipped to epsilon / 4.
+
+    Differentially private for every data set, for one record that moves inside its bracket, with exact draws. The edges must not
+    depend on the data. Source: ours; proof: ``docs/proofs/bracket_clipped.md``.
+
+    Args:
+        family: ``normal`` or ``lognormal``.
+        data: the confidential values.
+        edges: increasing edges of the brackets, possibly infinite.
+        epsilon: privacy budget of a move.
+        seed: seed of the draws.
+        priors: prior settings that differ from the family's.
+        theta: declared parameter ``theta1``, ``theta2`` and so on, at which the density inside is subtracted before clipping.
+
+    Example:
+        >>> import formalsynth as fs
+        >>> values = [0.4, 0.7, 0.9, 1.1, 1.3, 1.6, 2.2, 2.9]
+        >>> fs.censor_in_brackets("lognormal", values, [0, 1, 2, 5], 1.0, theta1=0, theta2=0.5).guarantee
+        'DP (moves) | R | exact draws'
+    """
+    context = _context(family, data, seed)
+    context = replace(context, records=Ranges(edges=tuple(edges)).added_to(context.records))
+    return _by_mechanism("bracket_clipped", family, context, {"epsilon": epsilon, **theta}, priors)
 
 
 def record_bounds(family: str, data: Data, draws: Draws, weights: Array | None = None) -> Array:

@@ -190,6 +190,7 @@ class _Refined:
     note: str = ""
     attacked: float = NONE
     oscillation: float = NONE
+    held: float = NONE
 
 
 @dataclass(frozen=True)
@@ -269,9 +270,20 @@ class _Report:
         try:
             losses = self.replay.losses([self.base], [outcome])
             oscillation = self.replay.oscillation(self.base, outcome)
-            return _Refined(neighbour, outcome, losses, claimed_larger, losses.note, oscillation=oscillation)
+            held = self._held(neighbour)
+            return _Refined(neighbour, outcome, losses, claimed_larger, losses.note, oscillation=oscillation, held=held)
         except (ValueError, np.linalg.LinAlgError) as error:
             return _Refined(neighbour, outcome, Losses.disjoint(), claimed_larger, f"; taken as infinite: {error}")
+
+    def _held(self, neighbour: Neighbour) -> float:
+        """Audited epsilon at the first delta if a moved record keeps its weight, like all others; NaN for other neighbours."""
+        left, entered = neighbour.removed, neighbour.added
+        if neighbour.kind != "move" or left is None or entered is None:
+            return NONE
+        weights = self.base.weights.copy()
+        weights[entered], weights[left] = weights[left], 0.0
+        held = self.replay.fixed(self.base, weights, self.base.sensitive.threshold)
+        return self.replay.losses([self.base], [held]).epsilon(self.settings.deltas[0])
 
     def _attack(self, full: _Refined) -> Attack | None:
         runs, sides = self.settings.attack, (self.base, full.outcome)
@@ -290,7 +302,7 @@ class _Report:
                     self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
                     max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
                     self._claimed(neighbour.kind, self.base), full.claimed_larger, full.attacked if attackable else NONE,
-                    float(self.base.weights[: self.n].mean()), full.oscillation,
+                    float(self.base.weights[: self.n].mean()), full.oscillation, full.held,
                 )
             )  # fmt: skip
         return rows

@@ -87,6 +87,8 @@ class AuditRow:
     oscillation: float = float("nan")
     """Oscillation of the difference of the two log-likelihoods over the draws, which bounds the loss at these draws; NaN if it
     was not computed."""
+    held: float = float("nan")
+    """Audited epsilon with the weights of D held fixed: of a move, and in the rows of a curve; NaN otherwise."""
 
     def row(self) -> Row:
         """Values by column, for a row of a table."""
@@ -94,12 +96,11 @@ class AuditRow:
 
 
 AUDIT_COLUMNS = (
-    *_REPLICATE, *(field.name for field in fields(AuditRow)), "held", "reason",
+    *_REPLICATE, *(field.name for field in fields(AuditRow)), "reason",
 )  # fmt: skip
 """Columns of ``audit.csv``.
 
-In the rows of a curve, ``held`` is the audited epsilon with the weights of D held fixed. ``reason`` explains why a synthesizer
-could not be audited on a data set; such a row has no numbers.
+``reason`` explains why a synthesizer could not be audited on a data set; such a row has no numbers.
 """
 
 

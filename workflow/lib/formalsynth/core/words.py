@@ -92,7 +92,7 @@ for _column, _words in {
         "A lower bound on ε, with 95 % confidence, from an attack that knows both neighbouring data sets and the mechanism, and "
         "sees one synthetic data set.",
     ),
-    "held": Words("Audited ε, weights held", "The cost of a record if joining the data changed no weight except its own."),
+    "held": Words("Audited ε, weights held", "The cost of a record if joining or moving changed no other weight."),
     "strict": Words("Audited ε at the smaller δ", "The audited ε at δ = 10⁻⁵ instead of 10⁻³, or at the value in config."),
     "pure": Words(
         "Audited ε at δ = 0",

@@ -81,7 +81,8 @@ def any_averaged(
     """
     range, inside = ranges_of(context.records, a, b, radius, top, wide_a, wide_b)
     alpha, lambda_ = context.parents[0].weights, np.where(inside, _outside_share(context, context.parents[1], range), 1.0)
-    return Form(lambda_ + (1 - lambda_) * alpha, Sensitive((1 - lambda_) * alpha))
+    weights = np.where(inside, alpha + lambda_ * (1 - alpha), 1.0)  # exactly 1 if alpha is, so that a fit can be shared
+    return Form(weights, Sensitive((1 - lambda_) * alpha))
 
 
 @mechanism(TRUNCATED, truncates=True)

@@ -226,7 +226,8 @@ def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
     """Check that no fit depends on itself through the parents of the synthesizers that share it."""
     needs = TopologicalSorter[str]()
     for synthesizer in synthesizers.values():
-        needs.add(synthesizer.fit, *(synthesizers[parent].fit for parent in synthesizer.parents))
+        owner = {synthesizer.fit} - {synthesizer.id}  # a parent whose fit it shares is no cycle
+        needs.add(synthesizer.fit, *(synthesizers[parent].fit for parent in synthesizer.parents if parent not in owner))
     try:
         needs.prepare()
     except CycleError as error:

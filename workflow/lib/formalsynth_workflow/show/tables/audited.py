@@ -16,7 +16,7 @@ from formalsynth_workflow.show.table import Collected, Estimate, Table, column_o
 from formalsynth_workflow.show.types import DataFrame
 
 STRICT = {f"strict_{kind}": kind for kind in LOSSES}
-COSTS = ("audited", "strict", "pure", "composed", "oscillation", *LOSSES, *STRICT)
+COSTS = ("audited", "strict", "pure", "composed", "oscillation", "held", *LOSSES, *STRICT)
 """Rows with losses: at the first delta, at the last delta above 0, at delta 0, for several releases, and by kind of neighbour."""
 CLAIMS = ("claimed", "claimed_larger", "weight")
 """Rows with one number for each neighbour of a data set; the largest one is used."""
@@ -66,7 +66,7 @@ def _by_data_set(audit: DataFrame, statistic: str) -> Array:
     single = losses & (audit["releases"].to_numpy() == 1)
     neighbours = single & audit["neighbour"].isin(LOSSES).to_numpy()
     first, last = (_at_delta(neighbours & (delta > 0), delta, place) for place in (0, -1))
-    column = statistic if statistic in (*CLAIMS, "attacked", "oscillation") else "audited"
+    column = statistic if statistic in (*CLAIMS, "attacked", "oscillation", "held") else "audited"
     chosen: dict[str, NDArray[np.bool_]] = {
         "strict": last,
         "pure": neighbours & (delta == 0),
