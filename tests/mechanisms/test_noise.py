@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formalsynth.core.family import FAMILIES
+from formalsynth.core.inputs import Ranges
 from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Context, Form, mechanism
 from formalsynth.core.streams import Address
 
@@ -18,7 +19,7 @@ VALUES = st.one_of(st.sampled_from([0, 0.0, 1, 8, 0.5]), st.floats(allow_nan=Fal
 
 def data():
     """Input of a mechanism without parents."""
-    return Context(FAMILIES["poisson"], counts(), Address(1, 1, 1, 20, 0))
+    return Context(FAMILIES["poisson"], Ranges(edges=(0, 5, 20)).added_to(counts()), Address(1, 1, 1, 20, 0))
 
 
 @pytest.fixture

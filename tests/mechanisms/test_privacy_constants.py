@@ -162,4 +162,4 @@ def test_a_kind_for_both_relations_claims_nothing_where_one_of_them_has_no_guara
 
 
 def test_a_bound_of_1_is_an_epsilon_of_2_and_of_4_for_a_replaced_record():
-    assert dict(PER_BOUND) == {"add_remove": 2.0, "replace": 4.0}
+    assert dict(PER_BOUND) == {"add_remove": 2.0, "replace": 4.0, "move": 4.0}

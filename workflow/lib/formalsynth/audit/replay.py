@@ -230,21 +230,24 @@ class Replay:
         return loss if mine is None or its is None else loss.after(loss_of_counts(mine, its))
 
     def oscillation(self, base: Outcome, other: Outcome) -> float:
-        """Bound of the loss between two outcomes: the oscillation of the difference of their log-likelihoods over the draws of D.
+        """Bound of the loss between two outcomes: the oscillation of the difference of their log-likelihoods over the draws of both.
 
         The densities differ by the factor ``exp(h) / E exp(h)``, with ``h = sum_i (w_i - w'_i) log p(x_i | theta)`` over the
         universe. So no loss at these draws exceeds ``max h - min h``. NaN without draws, or with a threshold, whose loss has a
         declared bound.
         """
-        if base.draws is None or base.sensitive.threshold is not None:
+        if base.draws is None or other.draws is None or base.sensitive.threshold is not None:
             return float("nan")
         changed = np.flatnonzero(base.weights != other.weights)
-        h = np.zeros(count(base.draws))
-        for part in parts(len(changed)):
-            index = changed[part]
-            difference = base.weights[index] - other.weights[index]
-            h += log_likelihood(self.family, self.universe.take(index), base.draws) @ difference
-        return float(np.ptp(h))
+        ends = []
+        for draws in (base.draws, other.draws):
+            h = np.zeros(count(draws))
+            for part in parts(len(changed)):
+                index = changed[part]
+                difference = base.weights[index] - other.weights[index]
+                h += log_likelihood(self.family, self.universe.take(index), draws) @ difference
+            ends += [h.min(), h.max()]
+        return float(np.ptp(ends))
 
     def divergence(self, base: Outcome, other: Outcome) -> float:
         """Larger of the mean losses in the two directions, for a first look at many neighbours.

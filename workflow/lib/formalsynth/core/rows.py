@@ -85,8 +85,8 @@ class AuditRow:
     weight: float
     """Mean weight on D; NaN for a direct release."""
     oscillation: float = float("nan")
-    """Oscillation of the difference of the two log-likelihoods over the draws, which bounds the loss at these draws; NaN if it
-    was not computed."""
+    """Oscillation of the difference of the two log-likelihoods over the draws of both data sets, which bounds the loss at these
+    draws; NaN if it was not computed."""
     held: float = float("nan")
     """Audited epsilon with the weights of D held fixed: of a move, and in the rows of a curve; NaN otherwise."""
 
