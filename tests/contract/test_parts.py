@@ -9,8 +9,9 @@ from example_parameters import counts, example_parameters
 from formalsynth.contract.family import check_family, made_up, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.parts import broken_parts
-from formalsynth.core.arrays import intercept_only
+from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
+from formalsynth.core.inputs import Ranges
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.tables import tabled
 from formalsynth.families.beta import BetaFamily
@@ -36,7 +37,19 @@ def test_every_family_keeps_to_its_contract(compiled, name, columns):
 def test_every_mechanism_keeps_to_its_contract(name):
     draws = {"mu": np.random.default_rng(4).gamma(50, 0.1, 200)}
     parameters = example_parameters(MECHANISMS[name]) | ({"points": 5, "stages": 2} if MECHANISMS[name].selects else {})
-    assert check_mechanism(MECHANISMS[name], parameters, FAMILIES["poisson"], counts(), draws) == []
+    records = Ranges(edges=(0, 5, 20)).added_to(counts())
+    assert check_mechanism(MECHANISMS[name], parameters, FAMILIES["poisson"], records, draws) == []
+
+
+@pytest.mark.stan
+def test_mechanisms_with_declared_ranges_are_tried_with_ranges(compiled):
+    """An outlier outside its range has weight 0, and does not move inside it."""
+    family, generator = FAMILIES["lognormal_regression"], np.random.default_rng(2)
+    records = Records(generator.lognormal(2, 1, 90), np.column_stack([np.ones(90), generator.standard_normal(90)]))
+    declared = Ranges(edges=(0, 10, 100)).added_to(records)
+    uses = [("any_truncated", {}), ("any_averaged", {}), ("bracket_clipped", {"epsilon": 1.0})]
+    for some, faults in ((declared, 0), (records, 3)):
+        assert len(broken_parts("lognormal_regression", some, compiled(family.program), family.priors, uses)) == faults
 
 
 class Loose(BetaFamily):

@@ -141,12 +141,13 @@ class Case:
 
     @cached_property
     def _places(self) -> tuple[int, ...]:
-        """Place of each record of the grid, between which no record moves: its predictors and its declared range."""
+        """Place of each record of the grid, between which no record moves: predictors, declared range, and inside it or not."""
         records = self.grid.records
-        ranges = [records.inputs[name] for name in RANGE if name in records.inputs]
-        if not ranges:
+        if not set(RANGE) <= set(records.inputs):
             return ()
-        places = np.unique(np.column_stack([records.design, *ranges]), axis=0, return_inverse=True)[1]
+        low, high = (records.inputs[name] for name in RANGE)
+        inside = (low <= records.x) & (records.x <= high)
+        places = np.unique(np.column_stack([records.design, low, high, inside]), axis=0, return_inverse=True)[1]
         return tuple(places.ravel().tolist())
 
     def _large_ratios(self, n: int) -> Iterator[tuple[Neighbours, Array]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from formalsynth.contract.exact_test import BRACKETS
 from formalsynth.contract.family import check_family, made_up, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
+from formalsynth.core.inputs import RANGE
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.registry import is_own
 
@@ -36,6 +38,8 @@ def broken_parts(
     """
     entry, own = FAMILIES[family], is_own(FAMILIES.module(family))
     other = None if own else made_up(entry, min(records.design.shape[1], WIDEST))
+    if other is not None and set(RANGE) <= set(records.inputs):
+        other = BRACKETS.added_to(other)
     tried = trial(entry, records if other is None else other, executable, priors)
     faults = [tried] if isinstance(tried, str) else check_family(tried)
     if isinstance(tried, str) or faults:  # mechanisms would fail for the same reason
