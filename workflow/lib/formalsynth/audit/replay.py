@@ -230,7 +230,7 @@ class Replay:
         return loss if mine is None or its is None else loss.after(loss_of_counts(mine, its))
 
     def oscillation(self, base: Outcome, other: Outcome) -> float:
-        """Bound of the loss between two outcomes: the oscillation of the difference of their log-likelihoods over the draws of both.
+        """Bound of the loss between two outcomes: oscillation of the difference of their log-likelihoods over the draws of both.
 
         The densities differ by the factor ``exp(h) / E exp(h)``, with ``h = sum_i (w_i - w'_i) log p(x_i | theta)`` over the
         universe. So no loss at these draws exceeds ``max h - min h``. NaN without draws, or with a threshold, whose loss has a

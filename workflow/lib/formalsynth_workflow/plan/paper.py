@@ -261,6 +261,7 @@ def _shown(scenario: Scenario) -> ShownScenario:
         replicates=scenario.replicates, audited=scenario.audit.replicates if scenario.audit else 0,
         synthetic_sets=scenario.synthetic_sets, file=file, stand_in=scenario.stand_in,
         unit=scenario.unit, fitted_unit=_fitted_unit(scenario), data=_kind_of_data(scenario),
+        moves_only=scenario.audit is not None and scenario.audit.search.kinds == ("move",),
     )  # fmt: skip
 
 

@@ -60,6 +60,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
     frames = f"; frames: {', '.join(titles)}" if titles else ""
     columns, guarantees = set(entry.shown_columns()), [display.looks[id].guarantee for id in display.ids]
     audits = AUDITED in columns or (display.NAME == "Table" and display.table == AUDIT)
+    joins = audits and not all(scenario.moves_only for scenario in display.scenarios)
     clipped = any(guarantee.endswith(EXACT_DRAWS) for guarantee in guarantees)
     readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
@@ -70,7 +71,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         _guarantees(display),
         _unit(display) if clipped or columns & BOUNDS else "",
         LOWER_BOUND if audits else "",
-        RANGES if audits and any(guarantee.endswith(OF_RANGES) for guarantee in guarantees) else "",
+        RANGES if joins and any(guarantee.endswith(OF_RANGES) for guarantee in guarantees) else "",
         _joined_without_repeats(text for part in drawings for text in _words(part)),
         printed_range,
         entry.note or _joined_without_repeats(part.figure.note for part in drawings),

@@ -60,6 +60,8 @@ class ShownScenario(JobInput):
     """Unit in which the fits see the outcome, if their log-likelihoods depend on it; None for counts and studies."""
     data: str
     """Description of the data in a caption; empty if the label of a real data set names them."""
+    moves_only: bool = False
+    """True if its audit tries only records that move inside their range."""
 
 
 class Display(JobInput):
