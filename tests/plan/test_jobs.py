@@ -388,8 +388,8 @@ def test_displays_that_the_run_does_not_make_are_refused_with_those_that_it_make
     jobs = run.papers["range"]
     with pytest.raises(SystemExit, match="no figure range/fig99 to make; there are: range/fig01, "):
         jobs.figure_job("fig99")
-    with pytest.raises(SystemExit, match="no table range/table9 to make; there are: range/table1, range/table2"):
-        jobs.table_job(9)
+    with pytest.raises(SystemExit, match="no table range/table99 to make; there are: range/table1, range/table2"):
+        jobs.table_job(99)
 
 
 def test_a_missing_figure_is_refused_with_the_data_that_are_absent(plan_of, monkeypatch, tmp_path):

@@ -90,6 +90,7 @@ def test_a_curve_has_each_outcome_once():
     data = Records(np.zeros(3), np.column_stack([np.ones(3), np.arange(3)]), {"years": np.array([1.0, 2.0, 3.0])})
     predictors, inputs = [(0.0, 5.0, 9.0)], {"years": (1.0, 2.0, 4.0)}
     more = additions(data, np.array([0.0, 7.0]), [np.array(predictors[0])], {"years": np.array(inputs["years"])})
-    job = SimpleNamespace(search=SimpleNamespace(deltas=(1e-3,)), predictors=predictors, inputs=inputs, audited=("all",))
+    search = SimpleNamespace(deltas=(1e-3,), moves=())
+    job = SimpleNamespace(search=search, predictors=predictors, inputs=inputs, audited=("all",))
     rows = _curve(job, Counted(joined(data, more)), 3)
     assert [(row["value"], row["audited"], row["held"]) for row in rows] == [(0.0, 1.0, 1.0), (7.0, 1.0, 1.0)]
