@@ -43,6 +43,8 @@ NOTE = 46
 """Number of characters of a line in the note of a row."""
 FEW_TICKS = 10
 """Largest number of different x values for which each value gets a tick."""
+CLOSEST_TICKS = 0.03
+"""Smallest distance of ticks at values, as a share of the axis."""
 
 
 def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bool = True) -> list[list[Axes]]:
@@ -366,8 +368,9 @@ def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
 
 
 def ticks_at(axis: Axis, values: Series) -> None:
-    """Set a tick at each value if there are few values."""
+    """Set a tick at each value if there are few values, and none is so close to another that their labels would touch."""
     places = sorted(set(values.dropna()))
-    if 0 < len(places) <= FEW_TICKS:
+    drawn = axis.get_transform().transform(np.array([*places, *axis.get_view_interval()]))
+    if 0 < len(places) <= FEW_TICKS and np.diff(drawn[:-2]).min(initial=np.inf) >= CLOSEST_TICKS * abs(np.ptp(drawn[-2:])):
         axis.set_ticks(places, [f"{place:g}" for place in places])
         axis.set_ticks([], minor=True)
