@@ -76,6 +76,42 @@ def test_draws_depend_on_the_seed_only(plain):
     np.testing.assert_array_equal(fs.synthesize(plain, 3, seed=1), fs.synthesize(again, 3, seed=1))
 
 
+SALARIES = np.round(np.random.default_rng(8).lognormal(11, 0.6, 100))
+"""Whole dollars: their quotients by a unit are the same for data and unit times 1000."""
+
+
+@pytest.mark.stan
+def test_data_and_unit_times_1000_change_nothing(cmdstan):
+    """Draws, weights, bounds and claims are equal; synthetic data are 1000 times as large."""
+
+    def chain(times):
+        plain = fs.fit("lognormal", times * SALARIES, unit=times * 1e5)
+        weighted = fs.fit("lognormal", times * SALARIES, fs.lipschitz_weights(plain), unit=times * 1e5)
+        ranged = fs.range_averaged(plain, 0.5, 1.5)
+        return [plain, weighted, ranged, fs.censor("lognormal", times * SALARIES, 3.0, unit=times * 1e5)]
+
+    for ours, theirs in zip(chain(1.0), chain(1000.0), strict=True):
+        for name in ("sigma", "beta"):
+            np.testing.assert_array_equal(theirs.draws[name], ours.draws[name])
+        np.testing.assert_array_equal(theirs.weights, ours.weights)
+        np.testing.assert_array_equal(theirs.by_record, ours.by_record)
+        assert (theirs.epsilon, theirs.unit) == (ours.epsilon, 1000 * ours.unit)
+        np.testing.assert_allclose(fs.synthesize(theirs), 1000 * fs.synthesize(ours), rtol=1e-14)
+
+
+@pytest.mark.stan
+def test_bounds_are_log_densities_in_the_unit(cmdstan):
+    """A density of amounts in thousands is 1000 times that of amounts in dollars."""
+    from scipy.stats import lognorm
+
+    fit = fs.fit("lognormal", SALARIES, unit=1000.0)
+    mean, sigma = fit.draws["beta"][:, :1], fit.draws["sigma"][:, None]
+    logs = lognorm.logpdf(SALARIES, sigma, scale=1000 * np.exp(mean)) + np.log(1000)
+    np.testing.assert_allclose(fit.by_record, np.abs(logs).max(axis=0))
+    np.testing.assert_allclose(fs.record_bounds("lognormal", SALARIES, fit.draws, unit=1000.0), fit.by_record)
+    assert abs(np.log(np.median(fs.synthesize(fit)) / np.median(SALARIES))) < 0.5
+
+
 @pytest.mark.stan
 def test_synthetic_data_are_at_most_one_set_for_each_draw(plain):
     with pytest.raises(ValueError, match="sets: given 0; allowed: 1 to 1000"):
@@ -109,6 +145,7 @@ def test_a_noisy_table_without_a_seed_is_new_each_time():
     [
         (lambda: fs.fit("poisson", X, [0.5] * 3), r"weights: given an array \(3,\); allowed: 10 numbers from 0 to 1"),
         (lambda: fs.fit("poisson", X, [1.5] * 10), "allowed: 10 numbers from 0 to 1"),
+        (lambda: fs.censor("lognormal", SALARIES, 3.0, unit=0.0), "unit: given 0; allowed: a positive number"),
         (lambda: fs.fit("beta", X), "data: the family beta allows"),
         (lambda: fs.noisy_table(X, [9, 0], 1.0), "edges: allowed: at least two increasing numbers"),
         (lambda: fs.noisy_table(X, [0, 9], 0.0), "epsilon: given 0; allowed: a positive number"),

@@ -62,7 +62,7 @@ class Posterior:
     family: str
     """Name of the family."""
     records: Records
-    """The confidential records, n of them."""
+    """The confidential records, n of them, with outcomes in :attr:`unit`."""
     draws: Draws
     """Each parameter with its S draws along the first axis."""
     weights: Array
@@ -77,6 +77,8 @@ class Posterior:
     """Largest R-hat of a parameter."""
     ess: float
     """Smallest bulk or tail effective sample size of a parameter."""
+    unit: float = 1.0
+    """Declared unit of the outcome, on which bounds and clipping of a continuous outcome depend."""
 
     def parent(self) -> Parent:
         """Return it as the input of a mechanism."""
@@ -132,6 +134,7 @@ def fit(
     seed: int = 0,
     priors: Mapping[str, float] | None = None,
     sampler: Mapping[str, float] | None = None,
+    unit: float = 1.0,
 ) -> Posterior:
     """Sample the pseudo posterior with likelihood weights, and bound each record.
 
@@ -145,10 +148,12 @@ def fit(
         seed: seed of the draws.
         priors: settings of the prior that differ from the family's.
         sampler: settings of :class:`formalsynth.core.synthesizer.SamplerSettings` that differ from the defaults.
+        unit: declared unit of the outcome, such as 1000 for thousands; never computed from the data. Bounds of a continuous
+            outcome depend on it.
 
     Raises:
         KeyError: there is no such family.
-        ValueError: the weights or the data are not allowed, or the chain did not pass its diagnostics.
+        ValueError: the weights, the data or the unit are not allowed, or the chain did not pass its diagnostics.
 
     Example:
         >>> import formalsynth as fs
@@ -156,11 +161,11 @@ def fit(
         >>> bool(1 < fit.draws["mu"].mean() < 8)
         True
     """
-    context = _context(family, data, seed)
+    context = _context(family, data, seed, unit)
     given = np.ones(len(context.records)) if weights is None else np.asarray(weights, dtype=float)
     if given.shape != (len(context.records),) or not ((given >= 0) & (given <= 1)).all():
         raise ValueError(f"weights: given an array {given.shape}; allowed: {len(context.records)} numbers from 0 to 1")
-    return _sampled(family, context, Form(given, Sensitive(given)), ASYMPTOTIC, None, priors, sampler)
+    return _sampled(family, context, Form(given, Sensitive(given)), ASYMPTOTIC, None, priors, sampler, unit)
 
 
 def lipschitz_weights(posterior: Posterior, c: float = 1.0, g: float = 0.0) -> Array:
@@ -236,11 +241,21 @@ def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, *
         'range-averaged | R'
     """
     context = _with_parent(posterior, seed)
-    return _by_mechanism("range_averaged", posterior.family, context, {"a": a, "b": b, **settings})
+    return _by_mechanism("range_averaged", posterior.family, context, {"a": a, "b": b, **settings}, unit=posterior.unit)
 
 
-def censor(family: str, data: Data, epsilon: float, *, seed: int = 0, priors: Mapping[str, float] | None = None) -> Posterior:
+def censor(
+    family: str,
+    data: Data,
+    epsilon: float,
+    *,
+    seed: int = 0,
+    priors: Mapping[str, float] | None = None,
+    unit: float = 1.0,
+) -> Posterior:
     """Fit with every log-likelihood clipped to at most epsilon / 2 in absolute value.
+
+    Clipping of a continuous outcome depends on its declared ``unit``, which must not be computed from the data.
 
     Differentially private for every data set, for adding or removing a record, with exact draws. Replacing one costs twice as
     much.
@@ -252,7 +267,7 @@ def censor(family: str, data: Data, epsilon: float, *, seed: int = 0, priors: Ma
         >>> censored.epsilon, bool(censored.by_record.max() <= 1.0)
         (2.0, True)
     """
-    return _by_mechanism("censored_unweighted", family, _context(family, data, seed), {"epsilon": epsilon}, priors)
+    return _by_mechanism("censored_unweighted", family, _context(family, data, seed, unit), {"epsilon": epsilon}, priors, unit)
 
 
 def censor_in_brackets(
@@ -284,8 +299,10 @@ def censor_in_brackets(
     return _by_mechanism("bracket_clipped", family, context, {"epsilon": epsilon, **theta}, priors)
 
 
-def record_bounds(family: str, data: Data, draws: Draws, weights: Array | None = None) -> Array:
+def record_bounds(family: str, data: Data, draws: Draws, weights: Array | None = None, *, unit: float = 1.0) -> Array:
     """Largest absolute weighted log-likelihood (n,) of each record over S draws, such as those of another sampler.
+
+    The draws are those of a fit in the declared ``unit`` of the outcome.
 
     Example:
         >>> import numpy as np
@@ -293,13 +310,13 @@ def record_bounds(family: str, data: Data, draws: Draws, weights: Array | None =
         >>> fs.record_bounds("poisson", [0, 9], {"mu": np.array([3.0, 4.0])}).round(2).tolist()
         [4.0, 5.91]
     """
-    context = _context(family, data, 0)
+    context = _context(family, data, 0, unit)
     given = np.ones(len(context.records)) if weights is None else np.asarray(weights, dtype=float)
     return bounds_of(context.family, context.records, draws, [Sensitive(given)])[0].by_record
 
 
 def synthesize(posterior: Posterior, sets: int = 1, seed: int = 0) -> Array:
-    """Draw synthetic data sets (sets, n), each from one posterior draw, at the predictors of the records.
+    """Draw synthetic data sets (sets, n), each from one posterior draw, at the predictors of the records, in units of the data.
 
     Raises:
         ValueError: there are fewer draws than sets.
@@ -313,7 +330,7 @@ def synthesize(posterior: Posterior, sets: int = 1, seed: int = 0) -> Array:
     if not 1 <= sets <= count(posterior.draws):
         raise ValueError(f"sets: given {sets}; allowed: 1 to {count(posterior.draws)}, one for each draw")
     chosen = generator.permutation(count(posterior.draws))[:sets]
-    return _family(posterior.family).predict(generator, posterior.records, take(posterior.draws, chosen))
+    return _family(posterior.family).predict(generator, posterior.records, take(posterior.draws, chosen)) * posterior.unit
 
 
 def noisy_table(data: Data, edges: Sequence[float], epsilon: float, seed: int | None = None) -> Integers:
@@ -360,7 +377,9 @@ def utility(data: Data, synthetic: ArrayLike) -> dict[str, float]:
     return utility_columns(_records(data).x, np.asarray(synthetic, dtype=float))
 
 
-def privacy_audit(family: str, data: Data, mechanism: str = "weighted", *, seed: int = 0, **parameters: float) -> pd.DataFrame:
+def privacy_audit(
+    family: str, data: Data, mechanism: str = "weighted", *, seed: int = 0, unit: float = 1.0, **parameters: float
+) -> pd.DataFrame:
     """Largest privacy loss found between the data and data sets that differ from it in one record, with exact posteriors.
 
     It is a lower bound of what the mechanism costs; ``docs/AUDIT.md`` lists the data sets that are tried.
@@ -370,6 +389,7 @@ def privacy_audit(family: str, data: Data, mechanism: str = "weighted", *, seed:
         data: the confidential records.
         mechanism: name of a registered mechanism; its parents are the unweighted and, where it has two, the weighted posterior.
         seed: seed of the random numbers.
+        unit: declared unit of the outcome.
         parameters: parameters of the mechanism.
 
     Returns:
@@ -386,7 +406,7 @@ def privacy_audit(family: str, data: Data, mechanism: str = "weighted", *, seed:
     from formalsynth.audit.audit import audit
     from formalsynth.audit.replay import Replay
 
-    context = _context(family, data, seed)
+    context = _context(family, data, seed, unit)
     chain = _chain(mechanism, parameters)
     replay = Replay(context.family, context.family.priors, context.records, chain, context.address)
     rows = audit(replay, len(context.records), [chain[-1].id], AuditSearch(kinds=("same", "remove")), seed)
@@ -411,12 +431,17 @@ def _synthesizer(mechanism: str, parameters: Mapping[str, float], parents: Seque
 
 
 def _by_mechanism(
-    mechanism: str, family: str, context: Context, parameters: Mapping[str, float], priors: Mapping[str, float] | None = None
+    mechanism: str,
+    family: str,
+    context: Context,
+    parameters: Mapping[str, float],
+    priors: Mapping[str, float] | None = None,
+    unit: float = 1.0,
 ) -> Posterior:
     """Fit with the form of a registered mechanism."""
     form = _form(mechanism, context, parameters)
     entry = MECHANISMS[mechanism]
-    return _sampled(family, context, form, entry.kind, entry.claim(parameters), priors, None)
+    return _sampled(family, context, form, entry.kind, entry.claim(parameters), priors, None, unit)
 
 
 def _form(mechanism: str, context: Context, parameters: Mapping[str, float]) -> Form:
@@ -433,6 +458,7 @@ def _sampled(
     claim: float | None,
     priors: Mapping[str, float] | None,
     sampler: Mapping[str, float] | None,
+    unit: float,
 ) -> Posterior:
     """Sample the posterior of a form, and bound its records."""
     chosen = {**context.family.priors, **(priors or {})}
@@ -442,7 +468,7 @@ def _sampled(
     assert bounds is not None
     return Posterior(
         family, context.records, fit.draws, form.weights, bounds.by_record, bounds.epsilon if claim is None else claim,
-        guarantee, fit.rhat_max, min(fit.ess_bulk_min, fit.ess_tail_min),
+        guarantee, fit.rhat_max, min(fit.ess_bulk_min, fit.ess_tail_min), unit,
     )  # fmt: skip
 
 
@@ -462,13 +488,13 @@ def _folder() -> Path:
     return Path(folder.name)
 
 
-def _context(family: str, data: Data, seed: int) -> Context:
-    """Return the records with random streams of their own.
+def _context(family: str, data: Data, seed: int, unit: float = 1.0) -> Context:
+    """Return the records, with outcomes in a unit, and with random streams of their own.
 
     Raises:
-        ValueError: the family does not allow an outcome.
+        ValueError: the family does not allow an outcome, or the unit is not a positive number.
     """
-    records, chosen = _records(data), _family(family)
+    records, chosen = _records(data).in_unit(unit), _family(family)
     if not chosen.outcomes.holds(records.x):
         raise ValueError(f"data: the family {family} allows {chosen.outcomes.what}")
     return Context(chosen, records, Address(root=seed, paper=0, scenario=0, n=len(records), replicate=0))

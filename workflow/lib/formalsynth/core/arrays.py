@@ -48,6 +48,19 @@ class Records:
         """Select the records at ``index``."""
         return Records(self.x[index], self.design[index], take(self.inputs, index))
 
+    def in_unit(self, unit: float) -> Records:
+        """Return the records with their outcomes divided by a declared unit.
+
+        Log densities of continuous outcomes, and with them bounds and clipping, depend on the unit. It must not be computed from
+        the data.
+
+        Raises:
+            ValueError: the unit is not a positive number.
+        """
+        if not 0 < unit < np.inf:
+            raise ValueError(f"unit: given {unit:g}; allowed: a positive number")
+        return replace(self, x=self.x / unit)
+
     def repeated(self, x: Array) -> Records:
         """Return copies of the first record, one with each outcome in ``x`` (m,)."""
         return replace(self.take(np.zeros(len(x), dtype=int)), x=x)
