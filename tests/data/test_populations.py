@@ -109,6 +109,25 @@ def test_config_names_a_table_of_counts_and_the_function_gets_its_contents():
     assert (drawn.design == 1).all()
 
 
+def test_areas_differ_as_much_as_declared():
+    """Logarithms: 400 area means of spread 0.4, and records of spread 0.6 around them; each area has a record."""
+    drawn = POPULATIONS["lognormal_areas"].draw(
+        np.random.default_rng(6), 8000, {"areas": 400, "median": 60_000, "between": 0.4, "within": 0.6}
+    )
+    area = drawn.design.argmax(axis=1)
+    assert (drawn.design.sum(axis=1) == 1).all()
+    size = np.bincount(area, minlength=400)
+    assert size.min() >= 1
+    y = np.log(drawn.x / 60_000)
+    means = np.bincount(area, y) / size
+    within = ((y - means[area]) ** 2).sum() / (len(y) - 400)
+    assert np.sqrt(within) == pytest.approx(0.6, abs=0.03)
+    # expected squares: 0.16 and the sampling variance of each mean; 5.5 standard errors of their average are below 0.07
+    assert (means**2 - 0.36 / size).mean() == pytest.approx(0.16, abs=0.07)
+    with pytest.raises(ValueError, match="at least one in each"):
+        POPULATIONS["lognormal_areas"].draw(np.random.default_rng(6), 3, {"areas": 4, "median": 1, "between": 0.4, "within": 0.6})
+
+
 def test_incomes_have_zeros_two_modes_and_a_heavy_tail():
     """Shares of four parts; 5.5 standard errors of a share are below 0.02 at n = 20,000."""
     x = POPULATIONS["incomes"].draw(np.random.default_rng(4), 20_000, {}).x

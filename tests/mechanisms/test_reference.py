@@ -13,6 +13,7 @@ from formalsynth.core.streams import Address
 
 for register in (FAMILIES, MECHANISMS):
     register.find()
+AREAS = Records(np.array([0.2, 0.5, 3.0]), np.eye(7)[[0, 6, 2]])
 SEEDS = st.integers(0, 2**32 - 1)
 REFERENCE = {"theta1": 1.0, "theta2": 0.5, "theta3": 1.2}
 
@@ -44,6 +45,12 @@ def test_no_other_record_plays_a_part(seed, far):
     more = Records(np.append(records.x, far), np.concatenate([records.design, [[1.0, far]]]))
     ours, theirs = (MECHANISMS["reference"].function(context("normal", rows), scale=5.0, **REFERENCE) for rows in (records, more))
     np.testing.assert_allclose(theirs.weights[:-1], ours.weights, rtol=1e-7)
+
+
+def test_exchangeable_coefficients_have_one_reference():
+    theta = {"theta1": -1.0, "theta2": 0.5, "theta3": -1.0, "theta4": 0.4}
+    form = MECHANISMS["reference"].function(context("lognormal_areas", AREAS), scale=2.0, **theta)
+    np.testing.assert_allclose(form.weights, 1 / np.hypot(1, stats.lognorm.logpdf(AREAS.x, 0.5, scale=np.exp(-1)) / 2))
 
 
 @pytest.mark.parametrize(

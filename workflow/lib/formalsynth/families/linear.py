@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 from formalsynth.core.arrays import Array, Draws, Records, distinct_rows
 from formalsynth.core.clipped import clipped_records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import NORMAL, Tabled, normal_draws
+from formalsynth.families._normal import LOG_SQRT_2PI, POSITIVE, log_interval_probability, predict
 
-LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 OPEN = 1e100
 """End of an open range in the Stan program, in which an infinite one would have undefined derivatives."""
-POSITIVE = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
 ANY = Allowed("numbers", lambda x: True)
 
 
@@ -151,25 +149,7 @@ class LinearFamily:
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability of the intervals, with full relative accuracy in both tails."""
-        with np.errstate(divide="ignore"):
-            ends = tuple(np.log(np.maximum(end, 0)) for end in (lower, upper)) if self.log else (lower, upper)
-        mean = draws["beta"] @ records.design.T
-        low, high = ((end - mean) / draws["sigma"][:, None] for end in ends)
-        # Above the mean, the upper tail is the smaller one: mirror both ends there.
-        sign = np.where(low > 0, -1.0, 1.0)
-        low *= sign
-        high *= sign
-        probability: Array = ndtr(high)
-        probability -= ndtr(low)
-        probability *= sign
-        tiny = probability < 1e-290
-        with np.errstate(divide="ignore"):
-            result = np.log(probability, out=probability)
-        if tiny.any():
-            a, b = log_ndtr(np.maximum(low[tiny], high[tiny])), log_ndtr(np.minimum(low[tiny], high[tiny]))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                result[tiny] = a + np.log1p(-np.exp(b - a))
-        return result
+        return log_interval_probability(records.design, draws, lower, upper, self.log)
 
     def natural(self, draws: Draws) -> Array:
         """Natural parameters (S, p + 1), up to constant factors: ``beta / sigma^2`` and ``1 / sigma^2``."""
@@ -182,10 +162,4 @@ class LinearFamily:
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
         """Predictive values (S, n)."""
-        mean = draws["beta"] @ records.design.T
-        values: Array = generator.standard_normal(mean.shape)
-        values *= draws["sigma"][:, None]
-        values += mean
-        if self.log:
-            np.exp(values, out=values)
-        return values
+        return predict(generator, records.design, draws, self.log)

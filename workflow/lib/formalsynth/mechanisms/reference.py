@@ -127,13 +127,17 @@ def reference_draws(context: Context, theta: Sequence[float | None]) -> Draws:
 
 
 def as_draws(context: Context, theta: Sequence[float | None]) -> Draws:
-    """Convert the declared parameter to a single posterior draw; coefficients need a value for each column of the design."""
+    """Convert the declared parameter to a single posterior draw.
+
+    Coefficients need a value for each column of the design, exchangeable ones a single value for all.
+    """
     values = [float(value) for value in theta if value is not None]
     names = context.family.parameters
     columns = context.records.design.shape[1]
-    sizes = [columns if name in VECTORS else 1 for name in names]
+    own = 1 if hasattr(context.family, "exchangeable") else columns
+    sizes = [own if name in VECTORS else 1 for name in names]
     if len(values) != sum(sizes) or None in theta[: len(values)]:
         expected = ", ".join(f"{name} ({size})" for name, size in zip(names, sizes, strict=True))
         raise ValueError(f"the reference parameter has {len(values)} values, but the family requires {expected}")
     parts = np.split(np.array(values), np.cumsum(sizes)[:-1])
-    return {name: part[None] if name in VECTORS else part for name, part in zip(names, parts, strict=True)}
+    return {name: np.resize(part, columns)[None] if name in VECTORS else part for name, part in zip(names, parts, strict=True)}

@@ -1,0 +1,46 @@
+// Weighted lognormal regression with exchangeable coefficients, such as the means of areas: centred parametrisation.
+//
+// Records with equal predictors form a group, and enter through the sum of their weights, the weighted mean of their logarithms,
+// and the weighted squares of the deviations d from it. Censored record by record, the log density is a product of data terms
+// (the weight times d^2, d, 1 and an offset) and as many coefficients of the group.
+functions {
+#include clipped_sum.stan
+}
+data {
+  int<lower=1> p;
+  int<lower=1> groups;
+  matrix[groups, p] design;
+  vector<lower=0>[groups] weight_total;
+  vector[groups] mean_log;
+  real<lower=0> squares;
+  int<lower=0> n; // number of censored records; 0 without censoring
+  matrix[n, 4] terms;
+  array[n] int<lower=1, upper=groups> group;
+  real<lower=0> threshold;
+  real<lower=0> prior_intercept_sd;
+  real<lower=0> prior_scale;
+}
+parameters {
+  vector[p] beta;
+  real intercept;
+  real<lower=0> area_sd;
+  real<lower=0> sigma;
+}
+model {
+  vector[groups] off = design * beta - mean_log;
+  real precision = inv_square(sigma);
+  intercept ~ normal(0, prior_intercept_sd);
+  area_sd ~ normal(0, prior_scale);
+  sigma ~ normal(0, prior_scale);
+  beta ~ normal(intercept, area_sd);
+  if (n == 0) {
+    target += -0.5 * precision * (squares + dot_product(weight_total, square(off))) - sum(weight_total) * log(sigma);
+  } else {
+    matrix[groups, 4] coefficients;
+    coefficients[ : , 1] = rep_vector(-0.5 * precision, groups);
+    coefficients[ : , 2] = precision * off;
+    coefficients[ : , 3] = -0.5 * precision * square(off) - log(sigma) - 0.5 * log(2 * pi());
+    coefficients[ : , 4] = rep_vector(1, groups);
+    target += clipped_sum(terms, group, coefficients, threshold);
+  }
+}
