@@ -137,7 +137,8 @@ def test_the_input_of_stan_is_the_sum_of_clipped_differences(family, threshold):
 def salary_sample(n):
     generator = np.random.default_rng(9)
     age = generator.choice(np.arange(30.0, 75.0, 5.0), n)
-    return salary_records(509_000 * generator.beta(2, 6, n), generator.random(n) < 0.6, age, generator.choice([36.0, 52.0], n))
+    salary, male = 509_000 * generator.beta(2, 6, n), generator.random(n) < 0.6
+    return salary_records(salary, male, age, generator.choice([36.0, 52.0], n)).in_unit(509_000)
 
 
 @pytest.mark.parametrize("family", ["beta", "beta_regression"])

@@ -18,8 +18,7 @@ from made_up_audits import made_up_audits
 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import AUDIT, COEFFICIENT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
-from formalsynth.core.utility import CENTRES
+from formalsynth.core.rows import AUDIT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS, requested_columns
 from formalsynth_workflow.ledger.cells import ClaimError
 from formalsynth_workflow.ledger.judge import judge
 from formalsynth_workflow.show.captions import caption
@@ -198,8 +197,11 @@ def made_up(scenario):
     """Collected tables of a scenario with random numbers: of each synthesizer three replicates, records, sets and draws."""
     generator = np.random.default_rng(1)
     parameters = [*FAMILIES[scenario.family].parameters, *(f"{name}_1" for name in FAMILIES[scenario.family].parameters)]
-    more = (*(CENTRES if scenario.centre_sets else ()), *(COEFFICIENT if scenario.coefficient else ()), *scenario.utility)
-    columns = {"replicates": (*REPLICATE_COLUMNS, *more), **SAMPLE_COLUMNS, "draws": (*SAMPLE_COLUMNS["draws"], *parameters)}
+    columns = {
+        "replicates": (*REPLICATE_COLUMNS, *requested_columns(scenario)),
+        **SAMPLE_COLUMNS,
+        "draws": (*SAMPLE_COLUMNS["draws"], *parameters),
+    }
     ids = {kind: [DATA, *scenario.synthesizers] for kind in columns} | {
         "records": list(scenario.synthesizers),
         "draws": [PRIOR, *scenario.synthesizers],

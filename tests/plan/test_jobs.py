@@ -121,7 +121,7 @@ CHANGES = {
     "family": (f"{S}.family", "normal", EVERYTHING - {"simulate"}),
     "synthetic sets": (f"{S}.synthetic_sets", 3, EVERY_MEASURE | {"collect"}),
     "centre sets": (f"{S}.centre_sets", 3, EVERY_MEASURE | {"collect"}),
-    "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"collect"}),
+    "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"collect", "simulate"}),
     "sample size": (f"{S}.n", 1000, EVERYTHING),
     "scenario id": (f"{S}.id", 9, EVERYTHING),
     "paper id": ("paper.id", 9, EVERYTHING),

@@ -54,6 +54,13 @@ def test_a_claim_may_name_its_only_reading(read, own):
     assert [(judged.id, judged.estimate.of, judged.reading_of) for judged in claims] == [("one", ["Weighted_final", "PH_5"], "")]
 
 
+def test_a_claim_about_a_bound_names_the_unit(paper, plan_of):
+    notes = {claim.id: claim.note for claim in (*paper.claims, *plan_of("reweight").papers["reweight"].claims)}
+    assert notes["censor-salary-bounds"].startswith("Unit of the outcome: 509,000")
+    assert "Unit of the outcome" not in notes["censor-weighted-best-max-5"]  # a utility
+    assert "Unit of the outcome" not in notes["reweight-lw-bound-kept"]  # counts
+
+
 def claim(**changes):
     estimate = {"scenario": "simulation", "value": ["ecdf_max"], "of": ["Weighted", "PH_5"]}
     return {"id": "one", "place": "Section 4", "claim": "It is.", "estimate": estimate, "test": {"kind": "order"}} | changes

@@ -59,7 +59,7 @@ UNIT = "Bounds and uncentred clipping depend on the unit of the outcome: "
         ("reps", "3", ["(Simulated: simulated data; Breast Cancer, Adult, German Credit: real data)"], []),
         ("range", "2", [f"{UNIT}that of the data. "], []),
         ("range", "3", [], [UNIT]),  # utility only
-        ("reweight", "7", [f"{UNIT}1000. "], []),
+        ("reweight", "7", [f"{UNIT}1,000. "], []),
         ("cost", "12", [f"{UNIT}that of the data. "], [RANGES]),
         ("cost", "5", [], [UNIT]),  # counts
         ("cost", "3", [RANGES], []),
@@ -221,6 +221,6 @@ def test_many_labels_are_named_by_group():
 
 
 def test_the_unit_in_a_caption_is_that_of_the_config():
-    for unit, words in ((1.0, "that of the data.\n"), (509_000.0, "509000.\n"), (None, "")):
+    for unit, words in ((1.0, "that of the data.\n"), (509_000.0, "509,000.\n"), (None, "")):
         text = caption(table_display(scenarios=[scenario_of("first", fitted_unit=unit)], statistics=["epsilon"]))
         assert text.partition(UNIT)[2] == words

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import log_likelihood
-from small_study import collected, run_batch, small_paper
+from small_study import as_passed, collected, run_batch, small_paper
 
 from formalsynth.core.arrays import take
 from formalsynth.core.family import FAMILIES
@@ -170,6 +170,19 @@ def test_a_scenario_can_request_the_last_coefficient(scenario):
         assert row["coefficient"] == pytest.approx(slope.mean())
         assert row["coefficient_low"] < row["coefficient"] < row["coefficient_high"]
     assert "coefficient" not in run_batch(scenario, [0]).rows["Unweighted"]
+
+
+def test_a_scenario_can_request_the_error_of_area_means(scenario):
+    """Records with equal predictors are an area: means by a loop over the distinct predictors."""
+    batch = run_batch(scenario, [0])
+    data = replace(batch.data, design=np.round(batch.data.design))  # so that records share their predictors
+    job = as_passed(replace(scenario, by_area=True).measure_job("Unweighted"))
+    rows, sample = measure.measure_batch(job, data, batch.fits["Unweighted"])
+    x, synthetic, design = data.x[0], sample["values"]["value"].to_numpy(), data.design[0]
+    areas = [(design == row).all(axis=1) for row in {tuple(row) for row in design}]
+    assert 1 < len(areas) < len(x)
+    squares = [(synthetic[area].mean() - x[area].mean()) ** 2 for area in areas]
+    assert rows["area_error"].item() == pytest.approx(np.sqrt(np.mean(squares)) / x.mean())
 
 
 GINI = """

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import stats
 from small_study import as_passed, small_paper
 
+from formalsynth.core.inputs import Ranges
 from formalsynth_workflow.steps.simulate import simulate_batch
 
 
@@ -44,6 +45,22 @@ def test_the_population_is_the_papers(tmp_path):
     assert stats.kstest(z - 2, "norm").pvalue > 1e-5
     assert stats.kstest(noise, "norm").pvalue > 1e-5
     assert abs(np.corrcoef(z, noise)[0, 1]) < 5 / np.sqrt(20_000)
+
+
+def test_fits_see_the_outcome_in_its_unit(tmp_path):
+    """The same draws, divided by the declared unit; predictors are unchanged."""
+    job = as_passed(small_paper(tmp_path).scenarios["skewed_n60"].simulate_job("0000-0002"))
+    dollars, thousands = (simulate_batch(job.model_copy(update={"unit": unit})) for unit in (1.0, 1000.0))
+    np.testing.assert_array_equal(thousands.x, dollars.x / 1000)
+    np.testing.assert_array_equal(thousands.design, dollars.design)
+
+
+def test_declared_ranges_are_in_the_unit_of_the_data(tmp_path):
+    ranges = Ranges(edges=(0, 1, 5, 1000))
+    job = as_passed(small_paper(tmp_path).scenarios["skewed_n60"].simulate_job("0000-0002")).model_copy(update={"ranges": ranges})
+    dollars, thousands = (simulate_batch(job.model_copy(update={"unit": unit})) for unit in (1.0, 1000.0))
+    for name in ("range_low", "range_high"):
+        np.testing.assert_array_equal(thousands.records(1).inputs[name], dollars.records(1).inputs[name] / 1000)
 
 
 def test_real_records_are_the_files(plan_of, fatigue):

@@ -13,9 +13,8 @@ from types import MappingProxyType
 import numpy as np
 
 from formalsynth.audit.replay import Outcome
-from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, is_sparse
+from formalsynth.core.arrays import RANGE, Array, Draws, Index, Records, blocks, is_sparse
 from formalsynth.core.family import Family, whole
-from formalsynth.core.inputs import RANGE
 from formalsynth.core.synthesizer import Kind
 
 

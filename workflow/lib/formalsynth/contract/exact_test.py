@@ -25,11 +25,11 @@ import numpy as np
 
 from formalsynth.contract.noise import noise_replaced
 from formalsynth.contract.proof import card_faults, trials
-from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, count, joined
+from formalsynth.core.arrays import RANGE, Array, Draws, Index, Records, blocks, count, joined
 from formalsynth.core.bounds import Range, Sensitive
 from formalsynth.core.centring import Reference
 from formalsynth.core.family import FAMILIES, Family, log_likelihood
-from formalsynth.core.inputs import RANGE, Ranges
+from formalsynth.core.inputs import Ranges
 from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Made, Mechanism
 from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.selection import Selection, log_ratio

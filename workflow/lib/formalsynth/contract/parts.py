@@ -8,9 +8,8 @@ from pathlib import Path
 from formalsynth.contract.exact_test import BRACKETS
 from formalsynth.contract.family import check_family, made_up, trial
 from formalsynth.contract.mechanism import check_mechanism
-from formalsynth.core.arrays import Records
+from formalsynth.core.arrays import RANGE, Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.inputs import RANGE
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.registry import is_own
 

@@ -15,6 +15,8 @@ Integers = NDArray[np.int64]
 Index = NDArray[np.intp]
 Draws = Mapping[str, Array]
 """Posterior draws: each parameter of a family with the S draws along its first axis."""
+RANGE = ("range_low", "range_high")
+"""Further columns of the records with the ends of their sensitive ranges, which are public."""
 BLOCK = 1 << 15
 """Number of elements in a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next.
 The memory of larger blocks is returned to the system and allocated again, which takes longer than the arithmetic."""
@@ -49,7 +51,7 @@ class Records:
         return Records(self.x[index], self.design[index], take(self.inputs, index))
 
     def in_unit(self, unit: float) -> Records:
-        """Return the records with their outcomes divided by a declared unit.
+        """Return the records with their outcomes, and the ends of their sensitive ranges, divided by a declared unit.
 
         Log densities of continuous outcomes, and with them bounds and clipping, depend on the unit. It must not be computed from
         the data.
@@ -59,7 +61,8 @@ class Records:
         """
         if not 0 < unit < np.inf:
             raise ValueError(f"unit: given {unit:g}; allowed: a positive number")
-        return replace(self, x=self.x / unit)
+        ranges = {name: self.inputs[name] / unit for name in RANGE if name in self.inputs}
+        return replace(self, x=self.x / unit, inputs={**self.inputs, **ranges})
 
     def repeated(self, x: Array) -> Records:
         """Return copies of the first record, one with each outcome in ``x`` (m,)."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from formalsynth.core.arrays import (
     BLOCK,
+    RANGE,
     SAME_ROUNDING,
     Array,
     Draws,
@@ -34,7 +35,6 @@ from formalsynth.core.arrays import (
 from formalsynth.core.centring import Reference, centred, finite
 from formalsynth.core.family import Family, StanData, brackets, concave, whole
 from formalsynth.core.hull import hull_of
-from formalsynth.core.inputs import RANGE
 from formalsynth.core.weights import sensitive_range
 
 TAIL = 0.05

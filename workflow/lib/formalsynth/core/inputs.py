@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from formalsynth.core.arrays import Array, Records
+from formalsynth.core.arrays import RANGE, Array, Records
 from formalsynth.core.model import JobInput, ordered
-
-RANGE = ("range_low", "range_high")
-"""Further columns of the records with the ends of their sensitive ranges, which are public."""
 
 
 class Ranges(JobInput):

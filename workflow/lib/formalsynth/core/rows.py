@@ -22,12 +22,15 @@ SHAPE_COLUMNS = tuple(f"bound_{name}" for name in SHAPE)
 """Columns of these statistics in ``replicates.csv``."""
 COEFFICIENT = ("coefficient", "coefficient_low", "coefficient_high")
 """Posterior mean of the last coefficient of a regression and the ends of its 95 % interval, in tables that request them."""
+BY_AREA = ("area_error",)
+"""Error of the means of areas, which are records with equal predictors, in tables that request it."""
 _REPLICATE = ("paper", "scenario", "n", "replicate")
 _SAMPLE = (*_REPLICATE, "synthesizer")
 REPLICATE_COLUMNS = (
     *_SAMPLE, "seed", "status", "delta", "epsilon", "audited", "guarantee",
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
-    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "fit_p", *SHAPE_COLUMNS, "reason",
+    *COLUMNS, "unit", "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "fit_p",
+    *SHAPE_COLUMNS, "reason",
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
 TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason", "neighbour", "candidate")
@@ -116,13 +119,18 @@ class Requests(Protocol):
         """True if there are columns for the last coefficient of a regression."""
 
     @property
+    def by_area(self) -> bool:
+        """True if there is a column for the error of area means."""
+
+    @property
     def utility(self) -> Sequence[str]:
         """Names of further utility statistics."""
 
 
 def requested_columns(scenario: Requests) -> tuple[str, ...]:
     """Further columns of ``replicates.csv`` that a scenario requests."""
-    return (*(CENTRES if scenario.centre_sets else ()), *(COEFFICIENT if scenario.coefficient else ()), *scenario.utility)
+    chosen = ((CENTRES, scenario.centre_sets), (COEFFICIENT, scenario.coefficient), (BY_AREA, scenario.by_area))
+    return (*(column for columns, requested in chosen if requested for column in columns), *scenario.utility)
 
 
 def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = ()) -> pd.DataFrame:

@@ -164,6 +164,14 @@ for _column, _words in {
     "coefficient": Words("Coefficient", "The last coefficient of the regression, as the mean over posterior draws."),
     "coefficient_low": Words("Coefficient, lower end", "The lower end of the 95 % interval of the coefficient."),
     "coefficient_high": Words("Coefficient, upper end", "The upper end of the 95 % interval of the coefficient."),
+    "unit": Words(
+        "Unit of the outcome", "Declared: fits see the outcome divided by it. Bounds of a continuous outcome depend on it."
+    ),
+    "area_error": Words(
+        "Error of area means",
+        "The root mean square, over areas, of the difference between the means of an area in synthetic and confidential data, as "
+        "a share of the overall mean. Records with equal predictors are an area. Smaller is more useful.",
+    ),
     "value": Words(
         "Values",
         "The records themselves. Synthetic data are useful if their distribution has the shape of the confidential data.",

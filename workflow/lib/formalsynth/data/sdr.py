@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SALARY_TOP = 509_000.0
-"""Largest salary of the 2017 SDR public-use file: the declared upper end of the scaled outcome."""
+"""Largest salary of the 2017 SDR public-use file in dollars: the declared unit of the scaled outcome."""
 SDR_COLUMNS = {
     "SALARYP": (261, 269), "GENDER": (137, 137), "AGEGRP": (26, 28), "WKSWK": (322, 324), "EDTP": (103, 103),
     "NDGMENGP": (193, 194),
@@ -72,16 +72,16 @@ def _sdr_table(path: Path) -> pd.DataFrame:
 
 
 def salary_records(salary: Array, male: Array, age: Array, weeks: Array) -> Records:
-    """Build the records of the salary regression: scaled salary, with constant, gender, age groups and standardised weeks.
+    """Build the records of the salary regression: salary, with constant, gender, age groups and standardised weeks.
 
     Salaries at the ends of the scale are moved inside by half a record, so the Beta density is finite (chosen).
     """
-    edge = 0.5 / len(salary)
+    edge = SALARY_TOP * 0.5 / len(salary)
     # The youngest group is the baseline; empty groups have no column.
     groups = np.unique(age)[1:]
     columns = [np.ones(len(salary)), male.astype(float), *((age == group).astype(float) for group in groups)]
     columns.append((weeks - 52) / 52)
-    return Records(np.clip(salary / SALARY_TOP, edge, 1 - edge), np.column_stack(columns))
+    return Records(np.clip(salary, edge, SALARY_TOP - edge), np.column_stack(columns))
 
 
 def read_sdr_margins(path: Path) -> Counts:

@@ -59,6 +59,8 @@ class SimulateJob(Job):
     data_folder: str
     files: dict[str, str]
     """The sha256 of each real data file that it may read, by registered name; empty for a missing file."""
+    unit: float = 1.0
+    """Unit of the outcome in the fits, by which the data are divided."""
     replicates: tuple[int, ...]
     ranges: Ranges | None = None
     """Declared sensitive range of each record."""
@@ -84,11 +86,13 @@ class RowsJob(Job):
     centre_sets: int
     """Number of synthetic data sets per replicate over which statistics are averaged; 0 leaves these columns out."""
     unit: float
-    """Factor that converts values to the unit of figures and tables."""
+    """Unit of the outcome in the fits: synthetic values times it are in the unit of the data, as in figures and tables."""
     utility: tuple[str, ...] = ()
     """Names of further utility statistics."""
     coefficient: bool = False
     """True if there are columns for the last coefficient of a regression."""
+    by_area: bool = False
+    """True if there is a column for the error of the means of records with equal predictors."""
 
 
 class MeasureJob(RowsJob):

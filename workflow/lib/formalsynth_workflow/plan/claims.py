@@ -13,8 +13,9 @@ from formalsynth_workflow.ledger.errata import Erratum
 from formalsynth_workflow.ledger.notes import sentences
 from formalsynth_workflow.plan.checks import check_claim
 from formalsynth_workflow.plan.errata import check_implied, check_named
-from formalsynth_workflow.plan.paper import Paper, truth_of
+from formalsynth_workflow.plan.paper import Paper, fitted_unit, truth_of
 from formalsynth_workflow.plan.scenario import Scenario
+from formalsynth_workflow.show.display import BOUNDS, in_words
 
 
 def read_claims(
@@ -74,10 +75,17 @@ def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Pat
     return Claim(
         id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
         kind=config.kind, implied_by=config.implied_by, erratum=erratum.id if erratum else "",
-        finding=erratum.kind if erratum else "", note=sentences(config.note, *doubts), test=config.test, truth=truth,
+        finding=erratum.kind if erratum else "", test=config.test, truth=truth,
+        note=sentences(_unit(of, scenarios), config.note, *doubts),
         labels=_labels(paper, of, scenarios, cells) | of.names, estimate=of.model_copy(update={"of": cells}),
         scenarios=tuple(ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in scenarios),
     )  # fmt: skip
+
+
+def _unit(of: Estimate, scenarios: Sequence[Scenario]) -> str:
+    """Name the unit of the outcome for a bound or an epsilon; empty for other columns, and for outcomes without a unit."""
+    words = "" if BOUNDS.isdisjoint(of.value) else in_words(map(fitted_unit, scenarios))
+    return f"Unit of the outcome: {words}" if words else ""
 
 
 def _labels(paper: Paper, of: Estimate, scenarios: Sequence[Scenario], cells: Sequence[str | float]) -> dict[str, str]:

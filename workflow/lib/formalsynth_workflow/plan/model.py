@@ -345,7 +345,13 @@ class FittedScenario(ScenarioConfig):
     priors: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict, description="Prior settings that differ from the family's."
     )
-    unit: float = Field(1.0, gt=0, description="Factor that converts values to the unit of figures and tables.")
+    unit: float = Field(
+        1.0,
+        gt=0,
+        description="Declared unit of the outcome, such as 1000 for thousands; never computed from the data. Fits see the "
+        "outcome divided by it, and bounds and clipping of a continuous outcome depend on it. Bins, references and audits are in "
+        "this unit; ranges, figures and tables in that of the data.",
+    )
     ranges: Ranges | None = Field(None, description="Sensitive range of each record, known to the public.")
     synthetic_sets: WholeNumber = Field(1, description="Number of synthetic data sets drawn for the first replicate.")
     centre_sets: int = Field(
@@ -360,6 +366,10 @@ class FittedScenario(ScenarioConfig):
     coefficient: bool = Field(
         False,
         description="Whether replicates.csv contains the last coefficient of a regression and the ends of its 95 % interval.",
+    )
+    by_area: bool = Field(
+        False,
+        description="Whether replicates.csv contains the error of the means of areas, which are records with equal predictors.",
     )
     n_least: int = Field(2, ge=2, description="Smallest sample size at any scale.")
     exact: bool = Field(

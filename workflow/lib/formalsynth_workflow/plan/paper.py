@@ -260,12 +260,12 @@ def _shown(scenario: Scenario) -> ShownScenario:
         id=scenario.id, name=scenario.name, label=scenario.label, n=scenario.n, place=scenario.place,
         replicates=scenario.replicates, audited=scenario.audit.replicates if scenario.audit else 0,
         synthetic_sets=scenario.synthetic_sets, file=file, stand_in=scenario.stand_in,
-        unit=scenario.unit, fitted_unit=_fitted_unit(scenario), data=_kind_of_data(scenario),
+        unit=scenario.unit, fitted_unit=fitted_unit(scenario), data=_kind_of_data(scenario),
         moves_only=scenario.audit is not None and scenario.audit.search.kinds == ("move",),
     )  # fmt: skip
 
 
-def _fitted_unit(scenario: Scenario) -> float | None:
+def fitted_unit(scenario: Scenario) -> float | None:
     """Return the unit of the outcome in the fits; None for counts that are not in a unit of their own, and for studies."""
     own = scenario.data.parameters.get("unit") if isinstance(scenario.data, Simulated) else None
     if isinstance(own, int | float):

@@ -82,6 +82,8 @@ class Scenario:
     centre_sets: int = 0
     coefficient: bool = False
     """True if its table of replicates contains the last coefficient of a regression."""
+    by_area: bool = False
+    """True if its table of replicates contains the error of area means."""
     use: ProgramUse | None = None
     """Its use of the user's own Stan program; None for families of the package."""
     doubt: str = ""
@@ -150,7 +152,7 @@ class Scenario:
         modules = (*population, *map(FILES.module, self.files))
         return SimulateJob(
             key=self.key, modules=modules, data=self.data, data_folder=self.data_folder, files=self.files,
-            replicates=self.batch(batch), ranges=self.ranges,
+            unit=self.unit, replicates=self.batch(batch), ranges=self.ranges,
         )  # fmt: skip
 
     def fit_job(self, id: str, sampler: SamplerSettings) -> FitJob:
@@ -230,7 +232,7 @@ class Scenario:
         """Return the requests for columns of its rows."""
         return {
             "synthetic_sets": self.synthetic_sets, "centre_sets": self.centre_sets, "unit": self.unit, "utility": self.utility,
-            "coefficient": self.coefficient,
+            "coefficient": self.coefficient, "by_area": self.by_area,
         }  # fmt: skip
 
     def _own_utility(self) -> tuple[str, ...]:

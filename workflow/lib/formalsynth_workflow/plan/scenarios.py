@@ -292,12 +292,13 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
 
 def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int | None, n: int) -> Scenario:
     data, records = _data(entry, config, n)
-    check_outcomes(entry, config.model, records)
     if config.ranges is not None:
         try:
             records = config.ranges.added_to(records)
         except ValueError as error:
             raise ConfigError(f"{entry.file}: {entry.where}.{error}") from error
+    records = records.in_unit(config.unit)
+    check_outcomes(entry, config.model, records)
     own = config.family.use(records.design.shape[1]) if isinstance(config.family, OwnStan) else None
     if own is not None:
         _check_bounds(entry, own, records)
@@ -310,6 +311,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         size=n if from_file or size is None else size, replicates=entry.replicates, batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets), coefficient=config.coefficient,
+        by_area=config.by_area,
         data_folder=entry.run.data_folder, files=sha256s(data.files, entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         audit=_audit(entry, config, records, size, own), exact=config.exact, utility=tuple(config.utility),

@@ -10,7 +10,7 @@ from pathlib import Path
 from formalsynth.core.neighbours import EXACT_DRAWS, OF_RANGES
 from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
 from formalsynth.runtime.files import checksum, sealed
-from formalsynth_workflow.show.display import BOUNDS, NOT_SYNTHETIC, Display
+from formalsynth_workflow.show.display import BOUNDS, NOT_SYNTHETIC, Display, in_words
 from formalsynth_workflow.show.figure import FigureDisplay
 from formalsynth_workflow.show.left_out import ABSENT, FAILED, by_label, with_reasons
 from formalsynth_workflow.show.origin import Origin
@@ -93,9 +93,8 @@ def _joined_without_repeats(texts: Iterable[str]) -> str:
 
 def _unit(display: Display) -> str:
     """Units in which outcomes are fitted; empty without outcomes that have one."""
-    units = dict.fromkeys(scenario.fitted_unit for scenario in display.scenarios)
-    words = ["that of the data" if unit == 1 else f"{unit:g}" for unit in units if unit is not None]
-    return f"Bounds and uncentred clipping depend on the unit of the outcome: {' or '.join(words)}" if words else ""
+    words = in_words(scenario.fitted_unit for scenario in display.scenarios)
+    return f"Bounds and uncentred clipping depend on the unit of the outcome: {words}" if words else ""
 
 
 def failures(display: Display, collected: Iterable[DataFrame]) -> str:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from formalsynth.core.model import DATA, PRIOR, JobInput
 
 BOUNDS = frozenset({"bound", "delta", "epsilon", "audited", "claimed", "attacked", "held"})
-"""Columns with privacy numbers, which are never shown without the kind of guarantee."""
+"""Columns with privacy numbers, which are never shown without the kind of guarantee and the unit of a continuous outcome."""
 DRAWINGS = ("png", "svg")
 """File name extensions of a drawn figure."""
 FOR_PRINT = "pdf"
 """File name extension of a drawing for print, which takes as long as the other formats together and is made only on request."""
 NOT_SYNTHETIC = {DATA: "none: confidential", PRIOR: "none: prior"}
 """Entries that are not synthesizers, with the text shown instead of a guarantee."""
+
+
+def in_words(units: Iterable[float | None]) -> str:
+    """Units of outcomes in words, the first one first; None is for outcomes without a unit. Empty if no outcome has one."""
+    return " or ".join("that of the data" if unit == 1 else f"{unit:,.10g}" for unit in dict.fromkeys(units) if unit is not None)
 
 
 class Look(JobInput):
@@ -55,7 +61,7 @@ class ShownScenario(JobInput):
     stand_in: bool
     """True if simulated data replace a missing file."""
     unit: float
-    """Value of 1 in the unit of figures and tables."""
+    """Unit of the outcome in the fits, in that of figures and tables."""
     fitted_unit: float | None
     """Unit in which the fits see the outcome, if their log-likelihoods depend on it; None for counts and studies."""
     data: str

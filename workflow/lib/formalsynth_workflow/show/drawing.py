@@ -372,5 +372,5 @@ def ticks_at(axis: Axis, values: Series) -> None:
     places = sorted(set(values.dropna()))
     drawn = axis.get_transform().transform(np.array([*places, *axis.get_view_interval()]))
     if 0 < len(places) <= FEW_TICKS and np.diff(drawn[:-2]).min(initial=np.inf) >= CLOSEST_TICKS * abs(np.ptp(drawn[-2:])):
-        axis.set_ticks(places, [f"{place:g}" for place in places])
+        axis.set_ticks(places, [f"{place:.10g}" for place in places])
         axis.set_ticks([], minor=True)

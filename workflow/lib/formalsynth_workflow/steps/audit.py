@@ -11,9 +11,8 @@ from formalsynth.audit.audit import audit
 from formalsynth.audit.neighbours import added, additions, moves
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
-from formalsynth.core.arrays import joined
+from formalsynth.core.arrays import RANGE, joined
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.inputs import RANGE
 from formalsynth.core.rows import CURVE, Row, audit_table
 from formalsynth.core.streams import Address
 from formalsynth_workflow.jobs.inputs import AuditJob

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, count, take
+from formalsynth.core.arrays import Array, Draws, count, distinct_rows, take
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import Context
-from formalsynth.core.rows import COEFFICIENT, SHAPE, SHAPE_COLUMNS, Row, replicate_table, requested_columns
+from formalsynth.core.rows import BY_AREA, COEFFICIENT, SHAPE, SHAPE_COLUMNS, Row, replicate_table, requested_columns
 from formalsynth.core.statistics import statistics_of_sets
 from formalsynth.core.streams import Address
 from formalsynth.core.utility import UTILITY, centres, own_utility, statistics_by_set, utility_columns
@@ -45,7 +45,7 @@ def measure_batch(job: MeasureJob, data: DataBatch, fits: Sequence[Fitted]) -> t
     for k, fit in enumerate(fits):
         replicate = int(data.replicate[k])
         row: Row = {**job.key.columns, "replicate": replicate, "synthesizer": job.synthesizer, "guarantee": job.guarantee}
-        row |= {"status": fit.status, "reason": fit.reason, **fit.diagnostics}
+        row |= {"unit": job.unit, "status": fit.status, "reason": fit.reason, **fit.diagnostics}
         if fit.ok:
             context = Context(FAMILIES[job.family], data.records(k), Address.of(job.key, replicate))
             synthetic = _synthesize(job, context, fit, "synthesize", job.synthetic_sets if replicate == job.sample else 1)
@@ -84,10 +84,19 @@ def _columns(job: MeasureJob, context: Context, fit: Fitted, synthetic: Array) -
     row |= own_utility(synthetic[0], job.utility)
     if job.centre_sets:
         row |= centres(_synthesize(job, context, fit, "centre", job.centre_sets))
+    if job.by_area:
+        row |= _by_area(context.records.design, context.records.x * job.unit, synthetic[0])
     if job.coefficient:
         row |= _last_coefficient(fit.draws.get(context.family.parameters[0]))
     row |= {name: value for name in NUMBERS if (value := getattr(fit, name)) is not None}
     return row | _shape(fit)
+
+
+def _by_area(design: Array, x: Array, synthetic: Array) -> Row:
+    """Compute the root mean squared difference of area means, relative to the overall mean of the data."""
+    _, area = distinct_rows(design)
+    difference = np.bincount(area, synthetic - x) / np.bincount(area)
+    return dict(zip(BY_AREA, [float(np.sqrt(np.mean(difference**2)) / abs(x.mean()))], strict=True))
 
 
 def _last_coefficient(values: Array | None) -> Row:

@@ -11,14 +11,15 @@ from formalsynth_workflow.steps.data import DataBatch
 
 
 def simulate_batch(job: SimulateJob) -> DataBatch:
-    """Draw or read the confidential data of every replicate of a batch.
+    """Draw or read the confidential data of every replicate of a batch, in the unit of the fits.
 
     Raises:
         DataError: a data file is missing, differs from the planned one, or cannot be read.
     """
     check_unchanged(job.files, job.data_folder)
     batch = [_records(job, replicate) for replicate in job.replicates]
-    return DataBatch.of(job.replicates, [job.ranges.added_to(records) for records in batch] if job.ranges else batch)
+    ranged = [job.ranges.added_to(records) for records in batch] if job.ranges else batch
+    return DataBatch.of(job.replicates, [records.in_unit(job.unit) for records in ranged])
 
 
 def _records(job: SimulateJob, replicate: int) -> Records:

@@ -27,7 +27,7 @@ from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle, Ser
 
 PARAMETERS = {"epsilon": "ε"}
 """Displayed names of parameters whose values are written at points."""
-HEADINGS = {"audited": "weights recomputed", "held": "weights fixed"}
+HEADINGS = {"audited": "weights recomputed", "held": "weights fixed", "epsilon": "claimed ε", "ecdf_max": "max-ECDF"}
 """Titles of frames, by the column that they show."""
 PRINTED_FRAME, OURS = "as printed", "ours"
 """Titles of the frames if printed points have a separate frame."""
