@@ -18,6 +18,8 @@ data {
   array[n] int<lower=1, upper=groups> group;
   real<lower=0> threshold;
   real<lower=0> prior_intercept_sd;
+  real<lower=0> prior_area_shape;
+  real<lower=0> prior_area_scale;
   real<lower=0> prior_scale;
 }
 parameters {
@@ -30,7 +32,8 @@ model {
   vector[groups] off = design * beta - mean_log;
   real precision = inv_square(sigma);
   intercept ~ normal(0, prior_intercept_sd);
-  area_sd ~ normal(0, prior_scale);
+  // density of area_sd^2, an inverse gamma, transformed to area_sd; the Jacobian is 2 area_sd
+  target += -(2 * prior_area_shape + 1) * log(area_sd) - prior_area_scale / square(area_sd);
   sigma ~ normal(0, prior_scale);
   beta ~ normal(intercept, area_sd);
   if (n == 0) {
