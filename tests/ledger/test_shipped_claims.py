@@ -98,7 +98,7 @@ def test_no_claim_on_drawn_or_stand_in_records_counts_as_reproduced(plan, ledger
         for claim in paper.claims
         if "salary" in {scenario.name for scenario in claim.scenarios}
     ]
-    assert len(on_salaries) == 35
+    assert len(on_salaries) == 52
     rows = ledger.set_index("id").loc[on_salaries]
     assert not ((rows["kind"] == "test") & (rows["verdict"] != "stand-in data")).any()
 
