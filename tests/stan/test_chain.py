@@ -52,7 +52,7 @@ def test_a_fit_loads_nothing_that_takes_long(program):
     """Each job would take half a second for it."""
     data = {"p": 1, "weight_total": 50.0, "theta_hat": [0.5], "inverse_factor": [[1.0]]}
     data |= {"residual_squares": 50.0, "prior_sd": 100.0, "prior_shape": 0.01, "prior_scale": 0.01}
-    data |= {"n": 0, "terms": [], "group": [], "threshold": 0.0}
+    data |= {"n": 0, "terms": [], "group": [], "threshold": 0.0, "m": 0, "low": [], "high": [], "basis": [], "times": []}
     heavy = {"arviz_stats", "cmdstanpy", "matplotlib", "pandas", "scipy.stats", "sklearn"}
     code = (
         "import sys\n"

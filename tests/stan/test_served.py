@@ -27,6 +27,7 @@ UNTUNED = Lengths(1, 100, 2, 0.65)
 """The step size stays at Stan's first guess: the chain diverges or walks far."""
 LINEAR = {"p": 1, "weight_total": 50.0, "theta_hat": [0.5], "inverse_factor": [[1.0]], "residual_squares": 50.0}
 LINEAR |= {"prior_sd": 100.0, "prior_shape": 0.01, "prior_scale": 0.01, "n": 0, "terms": [], "group": [], "threshold": 0.0}
+LINEAR |= {"m": 0, "low": [], "high": [], "basis": [], "times": []}
 START = {"theta": [0.5], "log_sigma": 0.0}
 EVALUATED = """
 data {
