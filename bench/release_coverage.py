@@ -18,8 +18,9 @@ from release_populations import POPULATIONS, Population
 from scipy.stats import binom
 
 from formalsynth_release.analyses import names
-from formalsynth_release.intervals import Way, judged, pooled, values
+from formalsynth_release.intervals import Way, judged, values
 from formalsynth_release.schema import Analyses, PublicSchema
+from formalsynth_release.simulate import pooled
 
 RESULTS = Path(__file__).parents[1] / "results"
 ROWS, TRUTH, SEED = 4000, 400_000, 99_999
@@ -67,7 +68,7 @@ def coverage(name: str, epsilon: float, files: int) -> Iterator[dict[str, object
     for file, (model, estimate) in enumerate(zip(result.models, result.released, strict=True)):
         for k, of_name in enumerate(judged(way, model, estimate, result.bias, result.error, result.quantile).values()):
             given[file, k], reasons[k] = not of_name.reason, of_name.reason or reasons[k]
-            covered[file, k] = bool(of_name.interval and of_name.interval.low <= truth[k] <= of_name.interval.high)
+            covered[file, k] = bool(of_name.interval and of_name.interval[0] <= truth[k] <= of_name.interval[1])
     for k, analysis in enumerate(names(schema, analyses)):
         yield {
             "population": name, "epsilon": epsilon, "analysis": analysis, "files": files, "given": int(given[:, k].sum()),

@@ -21,9 +21,11 @@ from formalsynth_release.associations import associations
 from formalsynth_release.intervals import simulated_noise
 from formalsynth_release.layout import Layout
 from formalsynth_release.model import Model
-from formalsynth_release.schema import PublicSchema, Schema
+from formalsynth_release.schema import PublicSchema
+from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
-from formalsynth_release.verdict import Verdict, weakness
+from formalsynth_release.verdict import Verdict
+from formalsynth_release.weakness import weakness
 
 RESULTS = Path(__file__).parents[1] / "results"
 EPSILON = 2.0

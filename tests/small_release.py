@@ -4,12 +4,13 @@ import incomes
 import numpy as np
 from households import all_pairs
 
-from formalsynth_release.crossing import declarations_of, write_crossing
+from formalsynth_release.crossing import CROSSING, DECLARATIONS, declarations_of, text_of
 from formalsynth_release.declarations import rows_of
 from formalsynth_release.public import fill
 from formalsynth_release.publish import crossing_of
 from formalsynth_release.rows import clipped, used_rows
-from formalsynth_release.schema import ReleaseConfig, Schema
+from formalsynth_release.schema import ReleaseConfig
+from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 
 COLUMNS = {
@@ -58,7 +59,8 @@ def crossing_folder(folder, schema=None, config=None, table=None, seed=1):
     public = declarations_of("income", schema.public, config)
     crossing = crossing_of(public, rows_of(schema, config, len(table)), measured(schema, table, config.ceiling))
     folder.mkdir(parents=True)
-    write_crossing(folder, crossing.model_copy(update={"date": DATE}), public)
+    (folder / CROSSING).write_text(text_of(crossing.model_copy(update={"date": DATE})), encoding="utf-8")
+    (folder / DECLARATIONS).write_text(text_of(public), encoding="utf-8")
     return folder
 
 

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array
-from formalsynth.core.text import DataError, exact
-from formalsynth.inference.intervals import NORMAL_95
+from formalsynth.core.text import exact
 from formalsynth_release.records import no_rows
-from formalsynth_release.schema import RELEASE, Analyses, Column, PublicSchema, Regression, Share
+from formalsynth_release.schema import Analyses, Column, PublicSchema, Regression, Share
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from formalsynth.core.arrays import Array
+
 Estimate = tuple[float, float]
 """Estimate and standard error; both are NaN if there are too few rows."""
 NOTHING = math.nan, math.nan
+NORMAL_95 = 1.959964
+"""Normal quantile of a 95 % interval."""
 
 
 def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> dict[str, Estimate]:
@@ -51,61 +53,6 @@ def quantile_name(level: float, outcome: str) -> str:
 def names(schema: PublicSchema, analyses: Analyses) -> list[str]:
     """List the names of the estimates of all declared analyses."""
     return list(estimates(schema, analyses, no_rows(schema)))
-
-
-def check_analyses(schema: PublicSchema, analyses: Analyses) -> None:
-    """Check that the declared analyses are possible.
-
-    Raises:
-        DataError: one names an unknown column or value.
-    """
-    if problems := list(_problems(schema, analyses)):
-        raise DataError("\n".join(f"{RELEASE}: analyses: {problem}" for problem in problems))
-
-
-def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
-    columns = schema.released
-    numbers = [name for name, column in columns.items() if column.type != "category"]
-    yield from (
-        f"means: {name} is not one of the columns of numbers: {', '.join(numbers)}"
-        for name in analyses.means
-        if name not in numbers
-    )
-    for share in analyses.shares:
-        column = columns.get(share.column)
-        if column is None:
-            yield f"shares: {share.column} is not one of the columns: {', '.join(columns)}"
-        elif column.categories and (share.number or not (share.missing or share.value in column.categories)):
-            yield f"shares: {share.name}: the column has the categories {', '.join(column.categories)}"
-        elif not column.categories and isinstance(share.value, str):
-            yield f"shares: {share.name}: the column has numbers"
-        elif not _possible(share, column):
-            ends = "" if column.categories else f" between {column.ends[0]:g} and {column.ends[1]:g}"
-            yield f"shares: {share.name}: the declared values{ends} of the column have none, or all, so a share is of no use"
-    if schema.target.type == "category" and analyses.regressions:
-        yield f"regressions: the outcome {schema.outcome} has categories; allowed: none"
-    for name in (name for regression in analyses.regressions for name in regression.predictors):
-        if name not in schema.predictors:
-            yield f"regressions: {name} is not one of the predictors: {', '.join(schema.predictors)}"
-
-
-def _possible(share: Share, column: Column) -> bool:
-    """Return True if some declared values of a column, but not all, can be those that a share counts."""
-    if share.missing:
-        return column.may_be_missing
-    if column.categories:
-        return True
-    low, high = column.ends
-    if share.above is not None:
-        return low <= share.above < high
-    if share.below is not None:
-        return low < share.below <= high
-    value = float(share.value or 0.0)
-    return (
-        value in column.codes
-        or (value == 0 and column.own_zero)
-        or (low <= value <= high and round(value, column.places) == value)
-    )
 
 
 def _numbers(rows: pd.DataFrame, name: str) -> Array:

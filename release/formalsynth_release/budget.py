@@ -26,7 +26,8 @@ from formalsynth_release.ledger import (
     today,
 )
 from formalsynth_release.same_rows import Content, Sketch, common, sketch_of
-from formalsynth_release.schema import RELEASE, SCHEMA, Declared
+from formalsynth_release.schema import RELEASE, SCHEMA
+from formalsynth_release.study import Declared
 
 TINY = 1e-9
 

@@ -11,7 +11,8 @@ from formalsynth_release import tables_check
 from formalsynth_release.budget import overlapping
 from formalsynth_release.declarations import checked_declarations
 from formalsynth_release.rows import CheckResult, check_file
-from formalsynth_release.schema import RELEASE, Declared, read_release
+from formalsynth_release.schema import RELEASE
+from formalsynth_release.study import Declared, read_release
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
 """Beginning of a cell that spreadsheets evaluate as a formula; a number with a sign does not match."""

@@ -133,7 +133,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     from formalsynth_release.check import check
-    from formalsynth_release.schema import read_declared
+    from formalsynth_release.study import read_declared
 
     checked, lines = check(read_declared(options.study))
     _print(*lines)
@@ -142,7 +142,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace) -> int:
     from formalsynth_release.plan import plan
-    from formalsynth_release.schema import read_declared
+    from formalsynth_release.study import read_declared
 
     _print(*plan(read_declared(options.study), options.simulate))
     return 0
@@ -150,7 +150,7 @@ def _plan(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     from formalsynth_release.compare import compare
-    from formalsynth_release.schema import read_declared
+    from formalsynth_release.study import read_declared
 
     declared = read_declared(options.study)
     _print(*compare(declared, options.release or RELEASES / declared.name))
@@ -161,7 +161,7 @@ def _release(options: argparse.Namespace) -> int:
     from formalsynth_release.budget import spent_note
     from formalsynth_release.ledger import ReleaseEntry, read_ledger
     from formalsynth_release.publish import release
-    from formalsynth_release.schema import read_declared
+    from formalsynth_release.study import read_declared
 
     try:
         declared = read_declared(options.study)
@@ -198,7 +198,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _budget(options: argparse.Namespace) -> int:
     from formalsynth_release.budget import budget, change_budget
     from formalsynth_release.publish import unpublished
-    from formalsynth_release.schema import read_declared
+    from formalsynth_release.study import read_declared
 
     declared = read_declared(options.study)
     if (options.change is None) != (not (options.reason or "").strip()):

@@ -23,7 +23,8 @@ from formalsynth_release.levels import Levels
 from formalsynth_release.model import pair_errors
 from formalsynth_release.report import CONFIDENTIAL_MARK, PUBLIC_MARK, document, html_table
 from formalsynth_release.rows import usable
-from formalsynth_release.schema import Declared, PublicSchema
+from formalsynth_release.schema import PublicSchema
+from formalsynth_release.study import Declared
 
 if TYPE_CHECKING:
     import pandas as pd

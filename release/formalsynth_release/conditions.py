@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array
 from formalsynth_release.joint import Condition, Target, Term
 from formalsynth_release.rules import Mask
 from formalsynth_release.schema import KIND
 from formalsynth_release.variables import Function, Variable
+
+if TYPE_CHECKING:
+    from formalsynth.core.arrays import Array
 
 Impossible = tuple[str, Mask, str, Mask]
 """Two columns, each with a mask of its levels: no row has a masked level of both."""

@@ -10,18 +10,20 @@ import math
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field
+import yaml
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
-from formalsynth.core.arrays import Array
 from formalsynth.core.model import Identifier, Model, pattern
 from formalsynth.core.text import DataError
-from formalsynth.settings.messages import ConfigError, validated
-from formalsynth.settings.yaml_file import load_yaml, yaml_text
+from formalsynth.core.yaml_text import yaml_text
 from formalsynth_release.schema import Line, PublicSchema, ReleaseConfig
 from formalsynth_release.variables import STEPS
+
+if TYPE_CHECKING:
+    from formalsynth.core.arrays import Array
 
 CROSSING, DECLARATIONS = FILES = "crossing.yaml", "declarations.yaml"
 """Files of a crossing: the numbers and the declarations."""
@@ -142,8 +144,12 @@ def guarantee(schema: PublicSchema, release: ReleaseConfig) -> str:
     return f"Epsilon is at most {release.ceiling:g} if {change}: pure differential privacy, for every valid file."
 
 
-TIMES = 4
-"""Number of times that a crossing may be larger than files that people write by hand: it has up to 100,000 numbers."""
+MOST_BYTES = 8_000_000
+"""Largest size of a file of a crossing, which has up to 100,000 numbers."""
+DEEPEST = 20
+"""Largest number of lists and mappings in each other."""
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Read = TypeVar("Read", Crossing, Declarations)
 
 
 def text_of(model: Crossing | Declarations) -> str:
@@ -163,32 +169,55 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_crossing(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
-    """Write both files."""
-    (folder / CROSSING).write_text(text_of(crossing), encoding="utf-8")
-    (folder / DECLARATIONS).write_text(text_of(declarations), encoding="utf-8")
-
-
 def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
     """Read and check a crossing.
 
     Raises:
         DataError: a file is missing or damaged, or the confidential side would not have written it.
     """
-    try:
-        tree = load_yaml(folder / CROSSING, TIMES)
-        if tree.get("crossing") in (1, 2):
-            raise DataError(f"{folder / CROSSING}: is of version 0.13.0 or before: verify it with that version of formalsynth")
-        crossing = validated(Crossing, tree, folder / CROSSING)
-        declarations = validated(Declarations, load_yaml(folder / DECLARATIONS, TIMES), folder / DECLARATIONS)
-        for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
-            if text_of(model).encode() != (folder / name).read_bytes():  # a comparison as text would ignore different line ends
-                raise DataError(f"{folder / name}: contains more than its fields: comments, spaces or other marks")
-    except (ConfigError, UnicodeDecodeError) as error:
-        raise DataError(str(error)) from error
+    crossing, declarations = _read(Crossing, folder / CROSSING), _read(Declarations, folder / DECLARATIONS)
     if problem := next(_problems(crossing, declarations), None):
         raise DataError(f"{folder / CROSSING}: {problem}")
     return crossing, declarations
+
+
+def _read(model: type[Read], path: Path) -> Read:
+    """Read a file whose bytes are those of :func:`text_of`: so it has no comments, repeated keys or other spellings.
+
+    Raises:
+        DataError: it has others.
+    """
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        raise DataError(f"{path}: is missing, or larger than {MOST_BYTES} bytes")
+    content = path.read_bytes()
+    try:
+        _check_events(yaml.parse(content, LOADER))
+        tree = yaml.load(content, LOADER)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if isinstance(tree, dict) and tree.get("crossing") in (1, 2):
+        raise DataError(f"{path}: is of version 0.13.0 or before: verify it with that version of formalsynth")
+    try:
+        read = model.model_validate(tree)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise DataError(f"{path}: {'.'.join(map(str, wrong['loc'])) or '(whole file)'}: {wrong['msg']}") from error
+    if text_of(read).encode() != content:
+        raise DataError(f"{path}: contains more than its fields: comments, spaces or other marks")
+    return read
+
+
+def _check_events(events: Iterator[yaml.Event]) -> None:
+    """Check that a text can be read in little time and memory: without references and with few lists in lists.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    depth = 0
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST or isinstance(event, yaml.AliasEvent):
+            raise ValueError(f"it has references, or more than {DEEPEST} lists in each other")
 
 
 def _problems(crossing: Crossing, declarations: Declarations) -> Iterator[str]:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.progress import tell
+from formalsynth.core.yaml_text import yaml_text
 from formalsynth.runtime.private import forbid_core_dumps, private_folder, write_private
-from formalsynth.settings.yaml_file import yaml_text
 from formalsynth_release.ledger import CONFIDENTIAL
 from formalsynth_release.publish import release
-from formalsynth_release.schema import RELEASE, SCHEMA, read_declared
+from formalsynth_release.schema import RELEASE, SCHEMA
+from formalsynth_release.study import read_declared
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from formalsynth.core.model import PATTERNS
 from formalsynth.core.text import DataError
+from formalsynth.core.yaml_text import yaml_text
 from formalsynth.runtime.private import private_folder, write_private
-from formalsynth.settings.yaml_file import yaml_text
 from formalsynth_release.csv_file import CsvFormat, guess, listed
 from formalsynth_release.file_formats import is_binary, labels_of, read_file
 from formalsynth_release.rows import (
@@ -26,7 +26,8 @@ from formalsynth_release.rows import (
     numbers,
     signs_in,
 )  # fmt: skip
-from formalsynth_release.schema import DECLARE, RELEASE, SCHEMA
+from formalsynth_release.schema import RELEASE, SCHEMA
+from formalsynth_release.study import DECLARE
 from formalsynth_release.study_files import NEIGHBOURS, release_text, schema_text
 
 if TYPE_CHECKING:

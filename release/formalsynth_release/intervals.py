@@ -12,16 +12,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import stdtrit
 
-from formalsynth.core.arrays import Array
 from formalsynth.core.progress import in_turn
-from formalsynth.inference.intervals import Interval
 from formalsynth_release.analyses import estimates, mean_name, names, quantile_name
 from formalsynth_release.joint import Target
 from formalsynth_release.layout import Layout, Names
@@ -30,10 +28,12 @@ from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses, PublicSchema
 from formalsynth_release.tables import measured
 from formalsynth_release.variables import HEAVY
-from formalsynth_release.verdict import weakness
+from formalsynth_release.weakness import weakness
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from formalsynth.core.arrays import Array
 
 LARGEST, LARGEST_OF_HATS = 20_000, 50_000
 """Maximum number of rows of a simulated file, and the same for intervals of releases with hats: fits to fewer rows vary less."""
@@ -109,47 +109,8 @@ class Way:
         return bias * self.fraction, np.std(releases, axis=0, ddof=1) * math.sqrt(self.fraction)
 
 
-@dataclass(frozen=True)
-class Pooled:
-    """Releases of several files of one population, with one replicate of the interval for each.
-
-    Pooling these replicates over the files replaces many replicates for each file (Giacomini, Politis and White 2013, Econometric
-    Theory 29, 567-589).
-    """
-
-    own: Array
-    """(files, analyses) estimates of the files themselves."""
-    released: Array
-    """(files, analyses) estimates of their releases."""
-    bias: Array
-    error: Array
-    """(analyses,) bias and standard error of a release, for all files."""
-    models: Sequence[Model]
-
-    @property
-    def quantile(self) -> float:
-        """Quantile of Student's t for a 95 % interval."""
-        return _quantile(len(self.own))
-
-
-def pooled(way: Way, files: Iterable[pd.DataFrame], generator: np.random.Generator) -> Pooled:
-    """Release files, and simulate one replicate of each release."""
-    own, released, models, errors, biases = [], [], [], [], []
-    for rows in files:
-        own.append(values(way.schema, way.analyses, rows))
-        model = way.fitted(rows, generator)
-        released.append(way.released(model, generator))
-        again = way.file(model, generator)
-        estimate = way.released(way.fitted(again, generator, model), generator)
-        errors.append(estimate - released[-1])
-        biases.append(estimate - values(way.schema, way.analyses, again))
-        models.append(model)
-    scale = math.sqrt(way.fraction)
-    bias, error = np.mean(biases, axis=0) * way.fraction, np.std(errors, axis=0, ddof=1) * scale
-    return Pooled(np.array(own), np.array(released), bias, error, models)
-
-
-def _quantile(replicates: int) -> float:
+def student(replicates: int) -> float:
+    """Return the quantile of Student's t for a 95 % interval from so many simulated releases."""
     return round(float(stdtrit(replicates - 1, 0.975)), 6)
 
 
@@ -198,9 +159,15 @@ class Analysed:
     """Reason why there is no interval; empty if there is one."""
 
     @property
-    def interval(self) -> Interval | None:
-        """95 % interval for the population from which the file is a random sample."""
-        return None if self.reason else Interval(self.estimate - self.bias, self.error, self.quantile, self.limits)
+    def corrected(self) -> float:
+        """Estimate without its bias."""
+        return self.estimate - self.bias
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval for the population from which the file is a random sample; None if there is a reason."""
+        half, (least, most) = self.quantile * self.error, self.limits
+        return None if self.reason else (max(self.corrected - half, least), min(self.corrected + half, most))
 
 
 def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np.random.Generator) -> dict[str, Analysed]:
@@ -214,7 +181,7 @@ def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np
     """
     estimate = np.mean([values(way.schema, way.analyses, rows) for rows in sets], axis=0)
     bias, error = way.errors(model, way.analyses.replicates, generator)
-    return judged(way, model, estimate, bias, error, _quantile(way.analyses.replicates))
+    return judged(way, model, estimate, bias, error, student(way.analyses.replicates))
 
 
 def judged(way: Way, model: Model, estimate: Array, bias: Array, error: Array, quantile: float) -> dict[str, Analysed]:
@@ -238,8 +205,8 @@ def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
         return "in some simulations, it has too few rows"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than the noise can explain"
-    corrected, (low, high) = result.estimate - result.bias, result.limits
-    if not low <= corrected <= high or (name in _quantiles(way) and abs(result.bias) > abs(result.estimate) / 2):
+    low, high = result.limits
+    if not low <= result.corrected <= high or (name in _quantiles(way) and abs(result.bias) > abs(result.estimate) / 2):
         return "too few rows for the noise"
     return _lost_pair(way, model, name) or _heavy(way, model, name) or _inside_bin(way, name, result)
 
@@ -253,10 +220,10 @@ def _inside_bin(way: Way, name: str, result: Analysed) -> str:
     if name in _quantiles(way) and (interval := result.interval):
         import pandas as pd
 
-        if way.schema.target.type == "whole" and interval.low < FEW:
+        if way.schema.target.type == "whole" and interval[0] < FEW:
             return "it is a small whole number"
         levels = levels_of(way.schema.target)
-        first, last = levels.of(pd.Series([interval.low, interval.high])).tolist()
+        first, last = levels.of(pd.Series(interval)).tolist()
         if not levels.single[first : last + 1].all():
             return "it is inside a bin"
     return ""

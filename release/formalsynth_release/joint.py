@@ -13,15 +13,18 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # imports its submodules on first use
 
-from formalsynth.core.arrays import Array, Integers, Single
 from formalsynth_release.variables import Function, Variable
 
-Places = Mapping[str, Integers]
-"""Levels (n,) of each column."""
+if TYPE_CHECKING:
+    from formalsynth.core.arrays import Array, Integers, Single
+
+    Places = Mapping[str, Integers]
+    """Levels (n,) of each column."""
 POOL, MOST_POOL = 10_000, 500_000
 """Smallest and largest number of rows to which strengths are fitted: half of those of the file, so errors decrease with it."""
 ROUNDS, STEPS = (3, 1), 15

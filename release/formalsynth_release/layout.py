@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers
 from formalsynth_release.crossing import Part
 from formalsynth_release.levels import MISSING, Levels, levels_of
 from formalsynth_release.margins import shares_of
@@ -20,6 +19,8 @@ from formalsynth_release.variables import Variable, knots_of, recentred, scores_
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from formalsynth.core.arrays import Array, Integers
 
 Names = tuple[str, ...]
 """Name of a column, or those of the two variables of a pair."""

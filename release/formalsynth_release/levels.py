@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array, Integers
 from formalsynth_release.records import codes, from_unit, to_unit
 from formalsynth_release.schema import Column
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from formalsynth.core.arrays import Array, Integers
 
 EDGE = 1e-9
 """Relative distance from the ends of a span that is left for rounding errors."""
@@ -78,15 +79,6 @@ class Levels:
 
         values = self.values(np.arange(len(self)), np.full(len(self), share))
         return pd.Series([*values, *self.column.codes, *([np.nan] if self.column.may_be_missing else [])])
-
-    @property
-    def exact(self) -> bool:
-        """True if the values of each level belong to it; rounding errors move those of bins that are too narrow."""
-        import pandas as pd
-
-        places = np.arange(len(self))
-        again = [self.of(pd.Series(self.values(places, np.full(len(self), share)))) for share in (0.0, 0.5, 1.0)]
-        return all(np.array_equal(place, places) for place in again)
 
     def parted_at(self, number: float) -> bool:
         """Return True if no level has values on both sides of a number: values below it, and values not below it."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # imports its submodules on first use
 from scipy import special
 
-from formalsynth.core.arrays import Array, Integers, read_only
 from formalsynth.core.laplace import discrete_laplace_variance
 from formalsynth_release.levels import Levels
+
+if TYPE_CHECKING:
+    from formalsynth.core.arrays import Array, Integers
 
 ORDER = 3
 """Order of the differences of log densities that are penalized."""
@@ -74,7 +77,8 @@ def _remembered(noisy: tuple[float, ...], runs: tuple[tuple[int, tuple[float, ..
     fitted = counts(scipy.optimize.brentq(excess, -reach, reach, xtol=PRECISION * reach))
     if fitted.sum() <= 0:
         fitted = np.ones(len(noisy))
-    shares: Array = read_only(fitted / fitted.sum())
+    shares: Array = fitted / fitted.sum()
+    shares.setflags(write=False)
     return shares
 
 
@@ -137,8 +141,8 @@ def _penalty(count: int) -> Array:
     diagonals = np.zeros((len(STIFFNESSES), count, ORDER + 1))
     for k in range(ORDER + 1):
         diagonals[:, k:, ORDER - k] = np.multiply.outer(STIFFNESSES, np.diagonal(third.T @ third, k))
-    matrices: Array = read_only(diagonals)
-    return matrices
+    diagonals.setflags(write=False)
+    return diagonals
 
 
 def _banded(penalty: Array, weight: Array) -> Array:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.laplace import discrete_laplace_variance
 from formalsynth_release.conditions import conditions
 from formalsynth_release.crossing import Part
@@ -23,6 +22,8 @@ from formalsynth_release.variables import KNOTS, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from formalsynth.core.arrays import Array, Integers
 
 STRAIGHT = 1e-6
 """Change of a log density across a level that makes no difference."""

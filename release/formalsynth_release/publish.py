@@ -46,7 +46,8 @@ from formalsynth_release.ledger import (
 from formalsynth_release.public import compute_release, software
 from formalsynth_release.records import no_rows
 from formalsynth_release.rows import usable
-from formalsynth_release.schema import RELEASE, Declared, read_release
+from formalsynth_release.schema import RELEASE
+from formalsynth_release.study import Declared, read_release
 from formalsynth_release.tables import measured
 from formalsynth_release.verdict import refuse_weak
 from formalsynth_release.verify import verify

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers
 from formalsynth_release.rules import applied
-from formalsynth_release.schema import Column, PublicSchema, Schema
+from formalsynth_release.schema import Column, PublicSchema
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-MADE_UP_ZEROS, MADE_UP_MISSING = 0.1, 0.05
-"""Shares of 0 and of missing values in made-up columns for which these are declared."""
+    from formalsynth.core.arrays import Array, Integers
 
 
 def to_unit(column: Column, values: Array) -> Array:
@@ -50,25 +47,6 @@ def no_rows(schema: PublicSchema) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})
-
-
-def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
-    """Make up the declared number of rows from the schema: nothing in them comes from the file."""
-    import pandas as pd
-
-    n = schema.rows
-    columns = {}
-    for name, column in schema.released.items():
-        if column.type == "category":
-            columns[name] = generator.choice(np.array(column.categories, dtype=object), n)
-        else:
-            low, high = column.ends
-            share = generator.beta(2, 6, n) if name == schema.outcome else generator.random(n)
-            columns[name] = np.round(low + (high - low) * share, column.places)
-            rare = [*([(0.0, MADE_UP_ZEROS)] if column.own_zero else []), *((code, MADE_UP_MISSING) for code in column.codes)]
-            for value, part in [*rare, *([(np.nan, MADE_UP_MISSING)] if column.may_be_missing else [])]:
-                columns[name] = np.where(generator.random(n) < part, value, columns[name])
-    return clipped(schema, pd.DataFrame(columns))
 
 
 def clipped(schema: PublicSchema, table: pd.DataFrame) -> pd.DataFrame:

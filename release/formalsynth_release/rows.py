@@ -18,7 +18,8 @@ from formalsynth_release.file_formats import read_file
 from formalsynth_release.records import clipped
 from formalsynth_release.rules import broken
 from formalsynth_release.same_rows import Content, content_of
-from formalsynth_release.schema import KIND, Column, Declared, Schema
+from formalsynth_release.schema import KIND, Column
+from formalsynth_release.study import Declared, Schema
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,8 +28,10 @@ Mask = NDArray[np.bool_]
 class Range(Model):
     """Numbers below or above a limit."""
 
-    below: Finite | None = Field(None, description="Numbers below this one.")
-    above: Finite | None = Field(None, description="Numbers above this one.")
+    below: Finite | None = None
+    """Numbers below this one."""
+    above: Finite | None = None
+    """Numbers above this one."""
 
     @model_validator(mode="after")
     def _single(self) -> Self:
@@ -41,14 +43,10 @@ class Range(Model):
 class Rule(Model):
     """Values of a column that follow from a value of another one, in each row alone."""
 
-    if_: dict[str, Value | list[Value] | Range] = Field(
-        alias="if", min_length=1, max_length=1, description="Column and its values."
-    )
-    then: dict[str, Value | list[Value]] = Field(
-        min_length=1,
-        max_length=1,
-        description="Column and the values that are possible; a row with another value gets the first.",
-    )
+    if_: dict[str, Value | list[Value] | Range] = Field(alias="if", min_length=1, max_length=1)
+    """Column and its values."""
+    then: dict[str, Value | list[Value]] = Field(min_length=1, max_length=1)
+    """Column and the values that are possible; a row with another value gets the first."""
 
     @property
     def columns(self) -> tuple[str, str]:
@@ -178,9 +176,4 @@ def _is_value(schema: PublicSchema, name: str, value: Value) -> bool:
         return True
     if column.type == "category" or isinstance(value, str):
         return value in (column.categories or [])
-    low, high = column.ends
-    return (
-        value in column.codes
-        or (value == 0 and column.own_zero)
-        or (low <= value <= high and round(value, column.places) == value)
-    )
+    return column.allows(value)

@@ -1,4 +1,4 @@
-"""Declarations of a user: ``schema.yaml`` and ``release.yaml`` of a study."""
+"""Declarations that may be published: those of the columns and rows, and the settings of a release."""
 
 from __future__ import annotations
 
@@ -6,49 +6,36 @@ import datetime
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
 from formalsynth.core.neighbours import SENSITIVITY
-from formalsynth.core.text import counted, exact, is_short
-from formalsynth.settings.messages import ConfigError, validated
-from formalsynth.settings.yaml_file import load_yaml
+from formalsynth.core.text import FORMULA, counted, exact, is_short
 from formalsynth_release.rules import Rule, wrong_rules
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DECLARE = "DECLARE"
-"""Mark of a value that the author still has to declare."""
 SCHEMA, RELEASE = "schema.yaml", "release.yaml"
 """Files in the folder of a study."""
 KIND = " kind"
 """Suffix that turns a column's name into the name of its kind of value: missing, below 0, 0 or above 0."""
-GONE = (
-    "a release has no other synthesizers and no columns as they are in the file: research on your own file is a scenario of the "
-    "workflow, see docs/OWN_STUDY.md"
-)
-"""Sentence for declarations of earlier versions."""
-
-
 JOINERS = "\u200c\u200d"
 """Marks between letters of Persian and of Indian languages, which are written without a space."""
 
 
 def _printable(text: str) -> str:
-    """Return a name or category unchanged if it contains nothing that could end a line of a text or of a program.
+    """Return a name or category unchanged if it contains nothing that could end a line, or that a spreadsheet would compute.
 
     Raises:
-        ValueError: it contains a line break or another control character.
+        ValueError: it contains a line break or another control character, or starts like a formula.
     """
-    if text.isprintable():
-        return text
+    if FORMULA.match(text):
+        raise ValueError("Input should not start like a spreadsheet formula")
     if not all(character.isprintable() or unicodedata.category(character) == "Zs" or character in JOINERS for character in text):
         raise ValueError("Input should contain no line break and no other control character")
     return text
@@ -78,25 +65,14 @@ def _as_number(given: object) -> object:
         raise ValueError("Input should be a number, such as -7") from None
 
 
+T = TypeVar("T")
+Unique = Annotated[list[T], AfterValidator(each_once)]
+"""List in which each entry is given once."""
 MOST_DIGITS = 4
 """Largest number of digits of codes that may be declared as a range."""
 Categories = Annotated[list[Text], BeforeValidator(_spelled_out), Field(min_length=2), AfterValidator(each_once)]
 Code = Annotated[str, BeforeValidator(_as_number)]
 """Number that stands for a missing value, as text."""
-
-
-def _treatment(text: object) -> object:
-    """Explain to whoever declared a column ``as_is`` in an earlier version that this is no longer possible.
-
-    Raises:
-        ValueError: the column would be released as it is.
-    """
-    if text == "as_is":
-        raise ValueError(f"Input should be 'suppressed' or 'synthesized': {GONE}")
-    return text
-
-
-Treatment = Annotated[Literal["suppressed", "synthesized"], BeforeValidator(_treatment)]
 
 
 def _one_line(text: str) -> str:
@@ -122,42 +98,51 @@ LARGEST = 1e100
 class Column(Model):
     """Column of the file."""
 
-    type: Literal["number", "whole", "category"] = Field(description="Numbers, whole numbers, or categories.")
-    description: Line | None = Field(None, description="Meaning and unit of the values, for the data dictionaries of a release.")
-    lower: Finite | None = Field(None, description="Declared lower bound, known without the data.")
-    upper: Finite | None = Field(None, description="Declared upper bound, known without the data.")
-    decimals: int = Field(0, ge=0, le=10, description="Decimal places of a number in a release.")
-    categories: Categories | None = Field(None, description="Declared categories, known without the data.")
-    ordered: bool = Field(False, description="Categories have an order, as levels of education do.")
-    scale: Literal["linear", "log", "signed_log"] = Field(
-        "linear",
-        description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0, and signed_log, for "
-        "amounts of both signs, a unit.",
-    )
-    unit: Annotated[float, Field(ge=1e-9, le=LARGEST)] | None = Field(
-        None, description="Amount around 0 within which signed_log is linear."
-    )
-    bins: int = Field(10, ge=1, le=1000, description="Number of bins of a column of numbers.")
-    own_zero: bool = Field(False, description="0 has a level of its own; it may be below the lower bound.")
-    points: list[Finite] | None = Field(None, description="Numbers with a level of their own, such as a minimum wage.")
-    edges: list[Finite] | None = Field(None, description="Numbers at which a bin begins, such as a limit of tax.")
-    leading: int | None = Field(None, ge=1, le=20, description="Number of characters of a category that count, from the left.")
-    date: Literal["year", "months", "days"] | None = Field(
-        None, description="Dates are read as their year, or as months or days since a public day."
-    )
-    since: datetime.date | None = Field(None, description="Day from which months or days are counted.")
-    format: Text | None = Field(None, description="Notation of dates in the file, such as %d.%m.%Y; by default %Y-%m-%d.")
-    labels: dict[Text, Line] | None = Field(None, description="Meanings of categories.")
-    missing_codes: dict[Code, Line] | None = Field(
-        None, description="Numbers outside the bounds that mark a missing value, each with its meaning; all are kept apart."
-    )
-    may_be_missing: bool = Field(False, description="Values may be missing, in synthetic data too.")
-    weight: Annotated[float, Field(ge=0.01, le=100)] = Field(
-        1.0, description="Weight of its margin when the budget is divided among columns."
-    )
-    release: Treatment | None = Field(
-        None, description="Treatment of another column than the outcome: synthesized, or suppressed, which leaves it out."
-    )
+    type: Literal["number", "whole", "category"]
+    """Numbers, whole numbers, or categories."""
+    description: Line | None = None
+    """Meaning and unit of the values, for the data dictionaries of a release."""
+    lower: Finite | None = None
+    """Declared lower bound, known without the data."""
+    upper: Finite | None = None
+    """Declared upper bound, known without the data."""
+    decimals: int = Field(0, ge=0, le=10)
+    """Decimal places of a number in a release."""
+    categories: Categories | None = None
+    """Declared categories, known without the data."""
+    ordered: bool = False
+    """Categories have an order, as levels of education do."""
+    scale: Literal["linear", "log", "signed_log"] = "linear"
+    """Scale on which the bins of a number are equally wide; log needs a lower bound above 0, and signed_log, for amounts of both
+    signs, a unit."""
+    unit: Annotated[float, Field(ge=1e-9, le=LARGEST)] | None = None
+    """Amount around 0 within which signed_log is linear."""
+    bins: int = Field(10, ge=1, le=1000)
+    """Number of bins of a column of numbers."""
+    own_zero: bool = False
+    """0 has a level of its own; it may be below the lower bound."""
+    points: list[Finite] | None = None
+    """Numbers with a level of their own, such as a minimum wage."""
+    edges: list[Finite] | None = None
+    """Numbers at which a bin begins, such as a limit of tax."""
+    leading: int | None = Field(None, ge=1, le=20)
+    """Number of characters of a category that count, from the left."""
+    date: Literal["year", "months", "days"] | None = None
+    """Dates are read as their year, or as months or days since a public day."""
+    since: datetime.date | None = None
+    """Day from which months or days are counted."""
+    format: Text | None = None
+    """Notation of dates in the file, such as %d.%m.%Y; by default %Y-%m-%d."""
+    labels: dict[Text, Line] | None = None
+    """Meanings of categories."""
+    missing_codes: dict[Code, Line] | None = None
+    """Numbers outside the bounds that mark a missing value, each with its meaning; all are kept apart."""
+    may_be_missing: bool = False
+    """Values may be missing, in synthetic data too."""
+    weight: Annotated[float, Field(ge=0.01, le=100)] = 1.0
+    """Weight of its margin when the budget is divided among columns."""
+    release: Literal["suppressed", "synthesized"] | None = None
+    """Treatment of another column than the outcome: synthesized, or suppressed, which leaves it out."""
 
     @model_validator(mode="after")
     def _bounds_or_categories(self) -> Self:
@@ -250,6 +235,12 @@ class Column(Model):
         """Replace codes of missing values by missing values."""
         return values.mask(values.isin(self.codes)) if self.codes else values
 
+    def allows(self, value: float) -> bool:
+        """Return True for a number that the column can have: between its bounds, a code, or a 0 with a level of its own."""
+        low, high = self.ends
+        inside = low <= value <= high and round(value, self.places) == value
+        return inside or value in self.codes or (value == 0 and self.own_zero)
+
     def kind_of(self, name: str) -> list[str]:
         """Name of the kind of a column's values, where there are several: missing, a code, below 0, 0 or above 0."""
         return [name + KIND] if self.own_zero or self.may_be_missing or self.codes else []
@@ -269,40 +260,36 @@ def _short(number: float) -> float:
 class PublicSchema(Model):
     """Declarations that may be published: the protected persons, and the content of the columns."""
 
-    rows: int | None = Field(None, ge=2, le=10**9, description="Number of rows in the file; left out where it is confidential.")
-    source: Identifier = Field(
-        description="Name of the source: all files of the same people have the same one, and share a ledger."
-    )
-    other_people: bool = Field(
-        False, description="Whether the people are known to be others than those of any source with similar values."
-    )
-    protected: Line = Field(description="Unit that a row describes, such as person; it is what the guarantee protects.")
-    rows_each: int = Field(
-        ge=1,
-        le=100,
-        description="Largest number of rows of each protected unit that are used; the noise is as many times as large.",
-    )
-    neighbours: Literal["add_remove", "replace"] = Field(
-        description="Neighbour relation: add_remove protects presence and values, replace only the values."
-    )
-    outside_bounds: Literal["clip", "refuse"] = Field(description="Treatment of numbers outside the declared bounds.")
-    missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
-    zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
-    outcome: Name = Field(description="The main column, whose mean and quantiles are reported.")
-    pairs: list[tuple[Name, Name]] = Field(
-        description="Pairs of columns whose association noisy tables keep, the most important one first. Fewer are more precise."
-    )
-    accept_noise: list[tuple[Name, Name]] = Field(
-        default_factory=list, description="Declared pairs that a release keeps although its noise can invent an association."
-    )
-    margins: Annotated[float, Field(ge=0.01, le=0.99)] = Field(
-        0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
-    )
-    columns: dict[Name, Column] = Field(min_length=1, description="The columns of the file, in its order.")
-    rules: list[Rule] = Field(
-        default_factory=list,
-        description="Values that follow from those of another column, such as a missing income without work.",
-    )
+    rows: int | None = Field(None, ge=2, le=10**9)
+    """Number of rows in the file; left out where it is confidential."""
+    source: Identifier
+    """Name of the source: all files of the same people have the same one, and share a ledger."""
+    other_people: bool = False
+    """Whether the people are known to be others than those of any source with similar values."""
+    protected: Line
+    """Unit that a row describes, such as person; it is what the guarantee protects."""
+    rows_each: int = Field(ge=1, le=100)
+    """Largest number of rows of each protected unit that are used; the noise is as many times as large."""
+    neighbours: Literal["add_remove", "replace"]
+    """Neighbour relation: add_remove protects presence and values, replace only the values."""
+    outside_bounds: Literal["clip", "refuse"]
+    """Treatment of numbers outside the declared bounds."""
+    missing: Literal["drop_rows", "refuse"]
+    """Treatment of rows with a missing value."""
+    zeros: Literal["keep", "drop_rows", "refuse"]
+    """Treatment of outcomes of 0."""
+    outcome: Name
+    """The main column, whose mean and quantiles are reported."""
+    pairs: list[tuple[Name, Name]]
+    """Pairs of columns whose association noisy tables keep, the most important one first. Fewer are more precise."""
+    accept_noise: list[tuple[Name, Name]] = Field(default_factory=list)
+    """Declared pairs that a release keeps although its noise can invent an association."""
+    margins: Annotated[float, Field(ge=0.01, le=0.99)] = 0.4
+    """Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."""
+    columns: dict[Name, Column] = Field(min_length=1)
+    """The columns of the file, in its order."""
+    rules: list[Rule] = Field(default_factory=list)
+    """Values that follow from those of another column, such as a missing income without work."""
 
     @model_validator(mode="after")
     def _possible_outcome(self) -> Self:
@@ -395,82 +382,22 @@ class PublicSchema(Model):
         return {name: column for name, column in self.columns.items() if column.release != "suppressed"}
 
 
-def _between(code: str, column: Column) -> bool:
-    """Return True for a number between the bounds of a column of numbers."""
-    try:
-        number = float(code)
-    except ValueError:
-        return False
-    return column.lower is not None and column.upper is not None and column.lower <= number <= column.upper
-
-
-class Schema(PublicSchema):
-    """Declarations of a file: its format, and what may be published."""
-
-    file: str = Field(min_length=1, description="Path of the file, relative to the folder of the schema.")
-    encoding: str = Field("utf-8", description="Encoding of the file.")
-    delimiter: str = Field(",", min_length=1, max_length=1, description="Character between two values of a row.")
-    decimal: Literal[".", ","] = Field(".", description="Decimal separator of numbers.")
-    missing_values: list[str] | dict[Name, list[str]] = Field(
-        default_factory=lambda: [""], description="Texts that mark a missing value: of all columns, or a list for each of some."
-    )
-    thousands: Literal[",", ".", " ", "'", "none"] | None = Field(
-        None, description="Mark between thousands of numbers, or none; without it, check asks where a mark could be either."
-    )
-    person: Name | None = Field(None, description="Suppressed column that names the protected unit of a row.")
-    rows: int = Field(ge=2, le=10**9, description="Number of rows, without the header; public where neighbours is replace.")
-
-    @model_validator(mode="after")
-    def _present_values(self) -> Self:
-        if isinstance(self.missing_values, dict) and (
-            unknown := [name for name in self.missing_values if name not in self.columns]
-        ):
-            raise ValueError(f"missing_values has {', '.join(unknown)}; allowed: {', '.join(self.columns)}")
-        for name, column in self.columns.items():
-            for category in {"", *self.missing_in(name)} & set(column.categories or []):
-                raise ValueError(f"columns.{name}.categories has {category!r}, which is a missing value: see missing_values")
-            for code in self.missing_values if isinstance(self.missing_values, list) else []:
-                if _between(code, column):
-                    raise ValueError(
-                        f"missing_values has {code!r} for all columns, and it is between the bounds of columns.{name}: declare a "
-                        "list for each column that has such codes, as in missing_values: { age: ['', '99'] }"
-                    )
-        return self
-
-    @model_validator(mode="after")
-    def _persons(self) -> Self:
-        if self.person and (self.person not in self.columns or self.columns[self.person].release != "suppressed"):
-            raise ValueError("person has to be a suppressed column, which names the protected unit of a row")
-        if self.rows_each > 1 and not self.person:
-            raise ValueError("rows_each above 1 needs person: the suppressed column that names the protected unit of a row")
-        if self.thousands == self.decimal:
-            raise ValueError("thousands and decimal have to be different marks")
-        return self
-
-    def missing_in(self, name: str) -> list[str]:
-        """Texts that mark a missing value of a column."""
-        return self.missing_values if isinstance(self.missing_values, list) else self.missing_values.get(name, [""])
-
-    @property
-    def public(self) -> PublicSchema:
-        """The part that may be published, without suppressed columns, the file, and the number of rows if it is confidential."""
-        kept = {name: getattr(self, name) for name in PublicSchema.model_fields}
-        rows = self.rows if self.neighbours == "replace" and self.rows_each == 1 else None
-        return PublicSchema.model_construct(**kept | {"rows": rows, "columns": self.released})
-
-
 class Curator(Model):
     """Publisher."""
 
-    name: Line = Field(description="Name of the office.")
-    contact: Line = Field(description="Contact for analysts' questions.")
+    name: Line
+    """Name of the office."""
+    contact: Line
+    """Contact for analysts' questions."""
 
 
 class Regression(Model):
     """A linear regression."""
 
-    predictors: Annotated[list[Name], AfterValidator(each_once)] = Field(min_length=1, description="Predictors of the outcome.")
-    log: bool = Field(False, description="Whether the response is the logarithm of the outcome.")
+    predictors: Unique[Name] = Field(min_length=1)
+    """Predictors of the outcome."""
+    log: bool = False
+    """Whether the response is the logarithm of the outcome."""
 
     def label(self, outcome: str) -> str:
         """Name of the analysis."""
@@ -480,11 +407,16 @@ class Regression(Model):
 class Share(Model):
     """Share of all rows that have a certain value."""
 
-    column: Name = Field(description="The column.")
-    value: float | Text | None = Field(None, description="Rows with this value or category.")
-    above: Finite | None = Field(None, description="Rows with a number above this one.")
-    below: Finite | None = Field(None, description="Rows with a number below this one.")
-    missing: bool = Field(False, description="Rows whose value is missing.")
+    column: Name
+    """The column."""
+    value: float | Text | None = None
+    """Rows with this value or category."""
+    above: Finite | None = None
+    """Rows with a number above this one."""
+    below: Finite | None = None
+    """Rows with a number below this one."""
+    missing: bool = False
+    """Rows whose value is missing."""
 
     @model_validator(mode="after")
     def _single(self) -> Self:
@@ -528,162 +460,42 @@ class Share(Model):
 class Analyses(Model):
     """Analyses for which a release gives intervals."""
 
-    means: Annotated[list[Name], AfterValidator(each_once)] = Field(
-        default_factory=list, description="Columns of numbers whose means are compared."
-    )
-    shares: Annotated[list[Share], AfterValidator(each_once)] = Field(
-        default_factory=list, description="Shares of rows that are compared."
-    )
-    quantiles: Annotated[list[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(each_once)] = Field(
-        default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
-    )
-    regressions: Annotated[list[Regression], AfterValidator(each_once)] = Field(
-        default_factory=list, description="Linear regressions that are compared."
-    )
-    replicates: int = Field(200, ge=20, le=10_000, description="Number of simulated releases for the intervals.")
+    means: Unique[Name] = Field(default_factory=list)
+    """Columns of numbers whose means are compared."""
+    shares: Unique[Share] = Field(default_factory=list)
+    """Shares of rows that are compared."""
+    quantiles: Unique[Annotated[float, Field(gt=0, lt=1)]] = Field(default_factory=lambda: [0.15, 0.5, 0.9])
+    """Levels of quantiles of the outcome."""
+    regressions: Unique[Regression] = Field(default_factory=list)
+    """Linear regressions that are compared."""
+    replicates: int = Field(200, ge=20, le=10_000)
+    """Number of simulated releases for the intervals."""
 
 
 class ReleaseConfig(Model):
     """``release.yaml``: content and budget of a release."""
 
-    sets: int = Field(ge=1, le=100, description="Number of synthetic data sets, m.")
-    rows: WholeNumber | None = Field(
-        None,
-        ge=2,
-        le=10_000_000,
-        description="Rows in each set, chosen without the file; required where neighbours is add_remove or rows are dropped.",
-    )
-    ceiling: Annotated[float, AfterValidator(_short)] = Field(
-        ge=1e-4, le=LARGEST_EPSILON, description="Largest epsilon that this release may claim; the release states it."
-    )
-    budget: Annotated[float, AfterValidator(_short)] = Field(
-        gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together."
-    )
-    title: Line = Field(description="Name of the published data.")
-    intended_use: Line = Field(description="Intended use of the data.")
-    licence: Line = Field(description="Licence under which they are published.")
-    curator: Curator = Field(description="Publisher.")
-    analyses: Analyses = Field(default_factory=Analyses, description="Analyses that get an interval, or a reason for none.")
+    sets: int = Field(ge=1, le=100)
+    """Number of synthetic data sets, m."""
+    rows: WholeNumber | None = Field(None, ge=2, le=10_000_000)
+    """Rows in each set, chosen without the file; required where neighbours is add_remove or rows are dropped."""
+    ceiling: Annotated[float, AfterValidator(_short)] = Field(ge=1e-4, le=LARGEST_EPSILON)
+    """Largest epsilon that this release may claim; the release states it."""
+    budget: Annotated[float, AfterValidator(_short)] = Field(gt=0, allow_inf_nan=False)
+    """Epsilon that all releases from the file may claim together."""
+    title: Line
+    """Name of the published data."""
+    intended_use: Line
+    """Intended use of the data."""
+    licence: Line
+    """Licence under which they are published."""
+    curator: Curator
+    """Publisher."""
+    analyses: Analyses = Field(default_factory=Analyses)
+    """Analyses that get an interval, or a reason for none."""
 
     @model_validator(mode="after")
     def _within_budget(self) -> Self:
         if self.ceiling > self.budget:
             raise ValueError("ceiling has to be at most budget")
         return self
-
-
-@dataclass(frozen=True)
-class ReleaseDraft:
-    """Parts of ``release.yaml`` that a check of the file uses before all is filled in."""
-
-    ceiling: float | None
-    analyses: Analyses
-
-
-@dataclass(frozen=True)
-class Declared:
-    """Declarations of a file, with their folder."""
-
-    name: Identifier
-    """Name of the study and of its folder."""
-    folder: Path
-    schema: Schema
-
-    @property
-    def csv(self) -> Path:
-        """The confidential file."""
-        return self.folder / self.schema.file
-
-
-def read_declared(folder: Path) -> Declared:
-    """Read the schema of a study.
-
-    Raises:
-        ConfigError: a line for each key that is missing, not filled in yet or not allowed, also for those of ``release.yaml``.
-    """
-    try:
-        values = declarations(folder / SCHEMA)
-        return Declared(folder.resolve().name, folder, validated(Schema, values, folder / SCHEMA))
-    except ConfigError as error:
-        raise ConfigError("\n".join([str(error), *_wrong_in_release(folder)])) from error
-
-
-def _wrong_in_release(folder: Path) -> list[str]:
-    """List the mistakes in the settings of a release, which are shown together with those of the schema."""
-    try:
-        if (folder / RELEASE).exists() and not any(undeclared(load_yaml(folder / RELEASE))):
-            read_release(folder)
-    except ConfigError as error:
-        return [str(error)]
-    return []
-
-
-def read_release(folder: Path) -> ReleaseConfig:
-    """Read the settings of a release.
-
-    Raises:
-        ConfigError: a line for each key that is missing, not filled in yet or not allowed.
-    """
-    return validated(ReleaseConfig, declarations(folder / RELEASE), folder / RELEASE)
-
-
-def read_draft(folder: Path) -> ReleaseDraft:
-    """Read the parts of ``release.yaml`` for a check of the file.
-
-    Raises:
-        ConfigError: the analyses are not valid.
-    """
-    tree = load_yaml(folder / RELEASE)
-    ceiling, analyses = tree.get("ceiling"), tree.get("analyses")
-    return ReleaseDraft(
-        float(ceiling) if isinstance(ceiling, int | float) else None,
-        validated(Analyses, {} if analyses in (None, DECLARE) else analyses, folder / RELEASE, "analyses"),
-    )
-
-
-def budget_of(folder: Path) -> float | None:
-    """Read the declared budget of a study; None where there is none yet.
-
-    Raises:
-        ConfigError: the settings of a release cannot be read.
-    """
-    budget = load_yaml(folder / RELEASE).get("budget")
-    return float(budget) if isinstance(budget, int | float) else None
-
-
-def declarations(path: Path) -> dict[object, object]:
-    """Read a file in which every key must be filled in; unfilled keys of suppressed columns are ignored.
-
-    Raises:
-        ConfigError: the file cannot be read, or keys are not filled in yet, with a line for each.
-    """
-    values = _without_suppressed(dict(load_yaml(path)))
-    open_questions = [f"{path}: {key}: is not filled in yet; replace {DECLARE} with the true value" for key in undeclared(values)]
-    if open_questions:
-        raise ConfigError("\n".join(open_questions))
-    return values
-
-
-def _without_suppressed(values: dict[object, object]) -> dict[object, object]:
-    columns = values.get("columns")
-    if not isinstance(columns, dict):
-        return values
-    kept = {
-        name: {key: value for key, value in column.items() if value != DECLARE}
-        if isinstance(column, dict) and column.get("release") == "suppressed"
-        else column
-        for name, column in columns.items()
-    }
-    return {**values, "columns": kept}
-
-
-def undeclared(values: object, path: str = "") -> Iterator[str]:
-    """Yield the paths of keys that still have to be declared."""
-    if values == DECLARE:
-        yield path
-    elif isinstance(values, Mapping):
-        for key, value in values.items():
-            yield from undeclared(value, f"{path}.{key}" if path else str(key))
-    elif isinstance(values, list):
-        for place, value in enumerate(values):
-            yield from undeclared(value, f"{path}.{place}")

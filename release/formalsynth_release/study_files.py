@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from formalsynth.settings.yaml_file import yaml_text
+from formalsynth.core.yaml_text import yaml_text
 from formalsynth_release.csv_file import CsvFormat
-from formalsynth_release.schema import DECLARE
+from formalsynth_release.study import DECLARE
 
 NEIGHBOURS = (
     "Is it a secret whether someone is in the file (add_remove), or only which values they have in it (replace)? With the same "

@@ -15,25 +15,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Integers
-from formalsynth.core.text import DataError
 from formalsynth_release.crossing import Part, noise_reason
 from formalsynth_release.layout import Layout, Names, Pair, Reading, Stated, listed, named
 from formalsynth_release.noise import noisy_counts
-from formalsynth_release.rules import impossible
-from formalsynth_release.schema import PublicSchema, Schema
+from formalsynth_release.schema import PublicSchema
 from formalsynth_release.variables import KNOTS, Variable, products
-from formalsynth_release.verdict import weakness
+from formalsynth_release.weakness import weakness
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from formalsynth.core.arrays import Integers
 
 Noise = Callable[[Names, Sequence[int], float, float], list[int]]
 """Function that adds noise to the numbers of a column or pair, for an epsilon and a sensitivity."""
 OfPart = Callable[[Sequence[int], float, float], list[int]]
 """Function that adds noise to the numbers of one part."""
-MOST_OF_PAIR, MOST_VALUES, PER_PART = 10_000, 40_000, 25
-"""Largest number of noisy numbers of a pair, largest number of values of a crossing, and values that describe a part of it."""
 MOST_NOISE, MOST_OF_HATS, ROWS_OF_HATS = 0.003, 3000, 50
 """Largest noise of a share of rows times the number of knots (roughly the standard error of a correlation), largest number of
 noisy numbers of pairs with hats, and smallest number of rows for each: otherwise, scores are more precise."""
@@ -114,20 +111,15 @@ def knots_for(layout: Layout, rows: float, of_pair: float) -> int:
         of_pair: epsilon of each pair.
     """
     noise = math.sqrt(2) * layout.schema.change / of_pair / rows
-    numbers = _numbers(layout, KNOTS)
+    numbers = numbers_of_pairs(layout, KNOTS)
     needed = sum(numbers.values())
     return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
 
 
-def _numbers(layout: Layout, knots: int = 0) -> dict[Pair, int]:
+def numbers_of_pairs(layout: Layout, knots: int = 0) -> dict[Pair, int]:
     """Count the noisy numbers of each pair."""
     sizes = {name: variable.indicators.shape[1] for name, variable in layout.variables(knots=knots).items()}
     return {pair: sizes[pair[0]] * sizes[pair[1]] for pair in layout.pairs}
-
-
-def _values(layout: Layout, numbers: Mapping[Pair, int]) -> int:
-    """Count the values of a crossing."""
-    return 2 * sum(layout.widths.values()) + sum(numbers.values()) + PER_PART * (len(layout.columns) + len(numbers))
 
 
 def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part], knots: int) -> str:
@@ -158,44 +150,6 @@ def _impossible(given: Sequence[int], computed: Sequence[int]) -> bool:
 
 def _far(given: Stated, computed: Stated) -> bool:
     return any(np.abs(np.subtract(numbers, computed[name])).max() > 1 for name, numbers in given.items())
-
-
-def check_numbers(schema: Schema) -> None:
-    """Check that the declared columns and pairs do not need too many noisy numbers, and that each pair can be related.
-
-    Raises:
-        DataError: they do, or a pair cannot, with a line for each column or pair.
-    """
-    layout = Layout(schema)
-    with np.errstate(all="ignore"):
-        inexact = [name for name, levels in layout.columns.items() if not levels.exact]
-    if inexact:
-        why = (
-            "its bins are too narrow for numbers of this size: declare fewer bins or decimals, or distances from a common number"
-        )
-        raise DataError("\n".join(f"schema.yaml: columns: {name}: {why}" for name in inexact))
-    all(impossible(schema, layout.columns))
-    variables, numbers = layout.variables(), _numbers(layout)
-    constant = dict.fromkeys(name for pair in schema.pairs for name in pair if len(variables[name].own) < 2)
-    wrong = [
-        f"schema.yaml: pairs: {name} has a single level or bin, so nothing is related to it: declare another scale, "
-        "other bounds or more bins, or leave its pairs out"
-        for name in constant
-    ]
-    most = min(MOST_OF_PAIR, schema.rows)
-    wrong += [
-        f"schema.yaml: pairs: {first} with {second}: needs {needed} noisy numbers; allowed: at most {most}, no more than "
-        "rows: merge categories, declare them as ordered if they are, or leave the pair out"
-        for (first, second), needed in numbers.items()
-        if needed > most
-    ]
-    if wrong:
-        raise DataError("\n".join(wrong))
-    if (values := _values(layout, numbers)) > MOST_VALUES:
-        raise DataError(
-            f"schema.yaml: columns and pairs: need {values} values in the crossing; allowed: at most {MOST_VALUES}: declare "
-            "fewer pairs, bins or categories"
-        )
 
 
 def _pair(

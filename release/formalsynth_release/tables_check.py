@@ -9,10 +9,12 @@ import numpy as np
 
 from formalsynth.core.text import DataError
 from formalsynth.settings.messages import ConfigError
-from formalsynth_release.analyses import check_analyses, estimates
+from formalsynth_release.analyses import estimates
+from formalsynth_release.declarations import check_analyses
 from formalsynth_release.levels import levels_of
 from formalsynth_release.margins import inside_levels
-from formalsynth_release.schema import Analyses, Column, Declared, ReleaseDraft, Schema, read_draft
+from formalsynth_release.schema import Analyses, Column
+from formalsynth_release.study import Declared, Schema, read_analyses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,17 +22,17 @@ if TYPE_CHECKING:
 SHIFTED = 1.0
 """Standard errors by which drawing inside bins may change an estimate."""
 MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
-NO_DRAFT = ReleaseDraft(None, Analyses(quantiles=[]))
-"""Draft that replaces an invalid one."""
+NONE = Analyses(quantiles=[])
+"""Analyses that replace invalid ones."""
 
 
 def warnings(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
     """Warn about estimates that bins change."""
     try:
-        draft = read_draft(declared.folder)
+        analyses = read_analyses(declared.folder)
     except ConfigError:
-        draft = NO_DRAFT
-    yield from _binned(declared.schema, draft.analyses, table)
+        analyses = NONE
+    yield from _binned(declared.schema, analyses, table)
 
 
 def _binned(schema: Schema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
@@ -39,7 +41,7 @@ def _binned(schema: Schema, analyses: Analyses, table: pd.DataFrame) -> Iterator
     try:
         check_analyses(schema.public, analyses)
     except DataError:
-        analyses = NO_DRAFT.analyses
+        analyses = NONE
     analyses = analyses.model_copy(update={"means": list(numbers)})
     drawn = table.assign(**{name: drawn_again(column, table[name]) for name, column in numbers.items()})
     after = estimates(schema, analyses, drawn)

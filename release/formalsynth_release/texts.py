@@ -21,7 +21,7 @@ from formalsynth_release.crossing import Crossing, Declarations
 from formalsynth_release.intervals import Analysed
 from formalsynth_release.model import level_error, pair_errors
 from formalsynth_release.schema import KIND, Column, PublicSchema, ReleaseConfig
-from formalsynth_release.verdict import weak_and_left_out
+from formalsynth_release.weakness import weak_and_left_out
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
@@ -192,11 +192,10 @@ def _analyses(facts: ReleaseFacts) -> str:
     columns = "estimate", "standard_error", "low", "high", "bias", "least", "most", "quantile"
     table.writerow(["analysis", "sets", *columns, "no_interval"])
     for name, result in facts.results.items():
-        interval = result.interval
         numbers = [result.estimate, *[""] * 7]
-        if interval:
-            limits, quantile = result.limits, round(result.quantile, 6)
-            numbers = [interval.estimate, interval.error, interval.low, interval.high, result.bias, *limits, quantile]
+        if interval := result.interval:
+            quantile = round(result.quantile, 6)
+            numbers = [result.corrected, result.error, *interval, result.bias, *result.limits, quantile]
         written = [f"{number:.6g}" if isinstance(number, float) else number for number in numbers]
         table.writerow([name, facts.config.sets, *written, result.reason or ""])
     return text.getvalue()

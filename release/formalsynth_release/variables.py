@@ -6,10 +6,13 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers
+if TYPE_CHECKING:
+    from formalsynth.core.arrays import Array, Integers
+
 
 STEPS = 20
 """Largest absolute score; scores are whole numbers."""

@@ -1,29 +1,25 @@
-"""Verdict on a release from its declarations alone: errors that its noise causes, and pairs that are too noisy to keep.
-
-The noise of a pair, as the standard error of a correlation, is that of its sums divided by the standard deviations of both
-variables. These follow from the shares of levels: cautious guesses before a release, and the noisy margins after it.
-"""
+"""Verdict on a release from its declarations alone: errors that its noise causes, and pairs that are too noisy to keep."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array
 from formalsynth.core.text import DataError, counted
 from formalsynth_release.analyses import counted_in, mean_name, quantile_name
-from formalsynth_release.crossing import Part
-from formalsynth_release.layout import Layout, Pair, Reading
+from formalsynth_release.layout import Layout, Pair
 from formalsynth_release.levels import Levels
-from formalsynth_release.schema import Analyses, PublicSchema, Schema
-from formalsynth_release.variables import Variable
+from formalsynth_release.schema import Analyses
+from formalsynth_release.study import Schema
+from formalsynth_release.weakness import error_and_factor, noise_of_pairs, weakness
 
-WEAK, LARGE = 0.06, 0.12
-"""Standard error above which a pair is weak, and the same for the association that its noise alone makes: in 1,800 simulated
-releases, no pair below them had an association above 0.3 that the file had not."""
+if TYPE_CHECKING:
+    from formalsynth.core.arrays import Array
+
 DOUBTFUL, WORSE = 0.1, 0.3
 """Median standard errors above which pairs may be, or are, worse than independent columns."""
 SURE = 5.0
@@ -32,37 +28,6 @@ USEFUL = 2.0
 """Largest error of a useful analysis, in sampling errors."""
 RARE, COMMON, LEAST = 0.1, 0.5, 1e-3
 """Assumed shares of 0, of missing values and of values below 0; the larger one of 0 is assumed, too. Smallest assumed density."""
-
-
-def weakness(
-    layout: Layout, variables: Mapping[str, Variable], rows: float, epsilon: float, kept: Sequence[Pair]
-) -> dict[Pair, float]:
-    """Compute the factor by which each kept pair is too noisy; it is weak if this is above 1.
-
-    Args:
-        layout: columns and declared pairs.
-        variables: variables by name, with the shares of their levels.
-        rows: number of rows.
-        epsilon: epsilon of all parts together.
-        kept: pairs among which the epsilon of pairs is divided.
-    """
-    noise = noise_of_pairs(layout, rows, epsilon, len(kept))
-    return {pair: _factor(variables[pair[0]], variables[pair[1]], noise)[1] for pair in kept}
-
-
-def noise_of_pairs(layout: Layout, rows: float, epsilon: float, kept: int) -> float:
-    """Compute the standard error of a mean of products of at most 1, from its noise alone."""
-    if not kept:
-        return 0.0
-    scale = layout.schema.change / layout.epsilon_of_pair(epsilon, kept)
-    return math.sqrt(2) * scale / rows
-
-
-def _factor(first: Variable, second: Variable, noise: float) -> tuple[float, float]:
-    """Return the standard error of a correlation from the noise alone, and the factor by which it is too large."""
-    error = noise / (first.spread * second.spread)
-    freedom = max(1 if variable.ordered else len(variable.own) - 1 for variable in (first, second))
-    return error, max(error / WEAK, error * math.sqrt(freedom) / LARGE)
 
 
 def assumed(levels: Levels, width: int, zero: float = RARE) -> Array:
@@ -145,7 +110,7 @@ class Verdict:
         """Compute the standard error of the correlation of each pair that is due to its noise alone."""
         layout, variables = self.layout, self.layout.variables(self.shares())
         noise = noise_of_pairs(layout, self.schema.rows, self.epsilon, len(self.pairs))
-        return {pair: _factor(variables[pair[0]], variables[pair[1]], noise)[0] for pair in self.pairs}
+        return {pair: error_and_factor(variables[pair[0]], variables[pair[1]], noise)[0] for pair in self.pairs}
 
     def _of_mean(self, name: str) -> float:
         levels = self.layout.columns[name]
@@ -228,14 +193,3 @@ def refuse_weak(schema: Schema, epsilon: float) -> None:
                 for (first, second), factor in weak
             )
         )
-
-
-def weak_and_left_out(schema: PublicSchema, parts: Sequence[Part]) -> tuple[list[str], list[str]]:
-    """Name the pairs of a release that are weak, and the declared ones that were left out."""
-    reading = Reading.of(schema, parts)
-    kept = [
-        (first, second, math.sqrt(2) * part.scale / part.largest / reading.number) for first, second, part in reading.of_pairs()
-    ]
-    factors = {f"{first.name} and {second.name}": _factor(first, second, noise)[1] for first, second, noise in kept}
-    left_out = [" and ".join(pair) for pair in Layout(schema).pairs if pair not in reading.layout.pairs]
-    return [pair for pair, factor in factors.items() if factor > 1], left_out

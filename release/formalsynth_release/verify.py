@@ -79,7 +79,7 @@ def _check_ledger(study: Path, release: Path, total: str) -> None:
         DataError: it does not.
     """
     from formalsynth_release.ledger import CrossingEntry, check_study, read_ledger
-    from formalsynth_release.schema import read_declared
+    from formalsynth_release.study import read_declared
 
     ledger = read_ledger(read_declared(study).schema.source)
     check_study(ledger, study)

@@ -9,7 +9,7 @@ import pytest
 from formalsynth.core.text import DataError
 from formalsynth_release.inspect import inspect
 from formalsynth_release.rows import check_file
-from formalsynth_release.schema import Declared, Schema
+from formalsynth_release.study import Declared, Schema
 
 SECRET = "73519"
 """An outcome that is in every file; no sentence may hold it."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from formalsynth_release.records import clipped
 from formalsynth_release.rows import used_rows
-from formalsynth_release.schema import Schema
+from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 
 EPSILON = 1.5

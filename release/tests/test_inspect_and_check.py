@@ -10,7 +10,7 @@ import yaml
 
 from formalsynth.settings.messages import ConfigError
 from formalsynth_release.command import main
-from formalsynth_release.schema import read_declared
+from formalsynth_release.study import read_declared
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from formalsynth_release import intervals
 from formalsynth_release.intervals import Analysed, Way, analysed
 from formalsynth_release.levels import levels_of
 from formalsynth_release.model import Model
-from formalsynth_release.schema import Analyses, Column, Schema
+from formalsynth_release.schema import Analyses, Column
+from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 
 COLUMNS = {

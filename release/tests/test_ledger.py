@@ -26,7 +26,7 @@ from formalsynth_release.budget import (
 from formalsynth_release.command import main
 from formalsynth_release.ledger import ComparisonEntry, ReleaseEntry, ledgers_folder, read_ledger
 from formalsynth_release.same_rows import content_of, sketch_of
-from formalsynth_release.schema import Declared
+from formalsynth_release.study import Declared
 
 
 def table(seed=1, rows=300):

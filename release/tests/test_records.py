@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from small_release import a_schema
 
-from formalsynth_release.records import codes, from_unit, made_up, to_unit
+from formalsynth_release.records import codes, from_unit, to_unit
 from formalsynth_release.schema import Column
+from formalsynth_release.simulate import made_up
 
 SCHEMA = a_schema()
 LINEAR = Column(type="number", lower=-2, upper=6)

@@ -12,7 +12,8 @@ from formalsynth_release.associations import associations
 from formalsynth_release.intervals import simulated_noise
 from formalsynth_release.layout import Layout
 from formalsynth_release.model import Model
-from formalsynth_release.schema import Analyses, Schema
+from formalsynth_release.schema import Analyses
+from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 
 SCHEMA = Schema.model_validate({

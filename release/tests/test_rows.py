@@ -11,7 +11,7 @@ from formalsynth.core.text import DataError
 from formalsynth_release.csv_file import CsvFormat
 from formalsynth_release.records import clipped
 from formalsynth_release.rows import Violation, check_file, far_above, few_codes, is_unique_number, is_weight, numbers
-from formalsynth_release.schema import Declared
+from formalsynth_release.study import Declared
 
 PLAIN = CsvFormat("utf-8", ",")
 
@@ -199,7 +199,7 @@ def test_a_check_of_ten_thousand_rows_takes_less_than_a_second(tmp_path):
 import time; started = time.process_time()
 from pathlib import Path
 import pandas
-from formalsynth_release.schema import Declared, Schema
+from formalsynth_release.study import Declared, Schema
 imported = time.process_time()
 from formalsynth_release import check, rows
 number = dict(type="whole", lower=0, upper=1000, release="synthesized")

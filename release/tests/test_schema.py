@@ -7,7 +7,8 @@ from small_release import COLUMNS, a_config, a_schema
 
 from formalsynth.settings.messages import ConfigError, validated
 from formalsynth.settings.yaml_file import load_yaml
-from formalsynth_release.schema import DECLARE, Column, Schema, declarations, read_draft, undeclared
+from formalsynth_release.schema import Column
+from formalsynth_release.study import DECLARE, Schema, declarations, read_analyses, undeclared
 
 
 @pytest.fixture
@@ -168,15 +169,8 @@ def test_texts_of_a_release_are_on_one_line():
 
 
 def test_a_draft_takes_defaults_for_open_keys(release):
-    draft = read_draft(release(ceiling=DECLARE, analyses=DECLARE))
-    assert draft.ceiling is None
-    assert draft.analyses.quantiles == [0.15, 0.5, 0.9]
-
-
-def test_a_draft_takes_what_is_declared(release):
-    draft = read_draft(release(ceiling=2, analyses={"quantiles": [0.25]}))
-    assert draft.ceiling == 2.0
-    assert draft.analyses.quantiles == [0.25]
+    assert read_analyses(release(ceiling=DECLARE, analyses=DECLARE)).quantiles == [0.15, 0.5, 0.9]
+    assert read_analyses(release(ceiling=2, analyses={"quantiles": [0.25]})).quantiles == [0.25]
 
 
 def test_a_category_may_have_a_space_that_does_not_break():

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from formalsynth_release.csv_file import CsvFormat
-from formalsynth_release.schema import DECLARE, undeclared
+from formalsynth_release.study import DECLARE, undeclared
 from formalsynth_release.study_files import release_text, schema_text
 
 

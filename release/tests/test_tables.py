@@ -18,17 +18,19 @@ from scipy import stats
 
 from formalsynth.core.text import DataError
 from formalsynth_release import joint, layout
-from formalsynth_release.analyses import check_analyses, estimates
+from formalsynth_release.analyses import estimates
 from formalsynth_release.command import main
 from formalsynth_release.crossing import Part, read_crossing
+from formalsynth_release.declarations import check_analyses, check_numbers
 from formalsynth_release.intervals import Analysed, Way, simulated_noise, values
 from formalsynth_release.ledger import ReleaseEntry, read_ledger
 from formalsynth_release.levels import MISSING, levels_of
 from formalsynth_release.margins import inside, shares_of, smoothed
 from formalsynth_release.model import Model, level_error, pair_errors
 from formalsynth_release.public import fill
-from formalsynth_release.schema import Analyses, Column, Schema
-from formalsynth_release.tables import check_numbers, knots_for, measured, no_noise, part_with_wrong_scores
+from formalsynth_release.schema import Analyses, Column
+from formalsynth_release.study import Schema
+from formalsynth_release.tables import knots_for, measured, no_noise, part_with_wrong_scores
 from formalsynth_release.tables_check import drawn_again
 from formalsynth_release.texts import ReleaseFacts, texts_of
 from formalsynth_release.variables import STEPS, recentred

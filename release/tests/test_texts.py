@@ -15,8 +15,8 @@ from small_release import COLUMNS, a_config, a_schema
 from formalsynth_release.crossing import Earlier, declarations_of
 from formalsynth_release.intervals import Analysed
 from formalsynth_release.publish import crossing_of
-from formalsynth_release.records import made_up
 from formalsynth_release.release_folder import formatted
+from formalsynth_release.simulate import made_up
 from formalsynth_release.tables import measured
 from formalsynth_release.texts import ReleaseFacts, texts_of
 

@@ -12,9 +12,11 @@ from formalsynth.core.text import DataError
 from formalsynth_release.command import main
 from formalsynth_release.layout import Layout, Reading
 from formalsynth_release.model import Model
-from formalsynth_release.schema import Analyses, Schema
+from formalsynth_release.schema import Analyses
+from formalsynth_release.study import Schema
 from formalsynth_release.tables import kept_pairs, measured
-from formalsynth_release.verdict import LARGE, WEAK, Verdict, refuse_weak, weak_and_left_out, weakness
+from formalsynth_release.verdict import Verdict, refuse_weak
+from formalsynth_release.weakness import LARGE, WEAK, weak_and_left_out, weakness
 
 NUMBER = {"type": "number", "decimals": 2, "lower": -5, "upper": 5, "bins": 20, "release": "synthesized"}
 COLUMNS = {

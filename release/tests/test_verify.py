@@ -22,7 +22,7 @@ from formalsynth_release.crossing import CROSSING, noise_reason, read_crossing
 from formalsynth_release.expected_parts import check_parts
 from formalsynth_release.public import fill
 from formalsynth_release.release_folder import MANIFEST, seal
-from formalsynth_release.schema import Schema
+from formalsynth_release.study import Schema
 from formalsynth_release.verify import verify
 
 SET, OTHER = "synthetic_1.csv", "synthetic_2.csv"

@@ -10,8 +10,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from formalsynth.core.yaml_text import yaml_text
 from formalsynth.settings.messages import ConfigError
-from formalsynth.settings.yaml_file import load_yaml, yaml_text
+from formalsynth.settings.yaml_file import load_yaml
 
 KEYS = r"\(whole file\): contains something other than keys and values; allowed: keys and values"
 REFUSED = [

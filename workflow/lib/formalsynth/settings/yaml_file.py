@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,25 +41,6 @@ class _Constructor(SafeConstructor):
                 raise MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writer of YAML that programs with YAML 1.1 read alike: it quotes yes, and like it 1e3 and 08, numbers in YAML 1.2 only."""
-
-
-_NUMBER = re.compile(r"^[-+]?(0o[0-7]+|0[0-9]+|[0-9][0-9_]*\.?[0-9_]*[eE][-+]?[0-9]+)$")
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, list("-+0123456789"))
-
-
-def yaml_text(tree: object, *, flow: bool | None = False, width: float = 10**9) -> str:
-    """Write a tree as YAML that :func:`load_yaml` reads back.
-
-    Args:
-        tree: values, lists and mappings.
-        flow: True for a single line; None for lists and mappings without others inside on a line each.
-        width: longest line.
-    """
-    return yaml.dump(tree, Dumper=_Dumper, default_flow_style=flow, sort_keys=False, allow_unicode=True, width=width)
 
 
 def parsed(text: str) -> Any:
