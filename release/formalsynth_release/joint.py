@@ -239,25 +239,32 @@ class Joint:
             sample: True for independent rows, as in a file; otherwise, each column has its shares.
         """
         most = _most_rows(self.fields, self.terms)
-        blocks = [self._block(min(most, number - start), generator) for start in range(0, number, most)]
+        blocks = [self._block(min(most, number - start), generator, sample) for start in range(0, number, most)]
         places = {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
         return places if sample else raked(places, self.shares, generator)
 
-    def _block(self, number: int, generator: np.random.Generator) -> Places:
+    def _block(self, number: int, generator: np.random.Generator, sample: bool) -> Places:
         others = {column: share for column, share in self.shares.items() if column not in self.pool}
         places = {column: generator.choice(len(share), number, p=share) for column, share in others.items()}
         if self.terms:
-            index = generator.permutation(np.resize(np.arange(len(next(iter(self.pool.values())))), number))
-            places |= self.moved({column: place[index] for column, place in self.pool.items()}, generator).pool
+            size = len(next(iter(self.pool.values())))
+            index = generator.integers(size, size=number) if sample else generator.permutation(np.resize(np.arange(size), number))
+            places |= self.moved({column: place[index] for column, place in self.pool.items()}, generator, sample).pool
         return places
 
-    def moved(self, pool: Places, generator: np.random.Generator) -> Joint:
-        """Move rows by Gibbs sampling, and correct the fields so that each column of the pool has its shares."""
+    def moved(self, pool: Places, generator: np.random.Generator, sample: bool = False) -> Joint:
+        """Move rows by Gibbs sampling, and correct the fields so that each column of the pool has its shares.
+
+        Rows of a sample are moved without that: their shares vary as those of independent rows do.
+        """
         fields, places = dict(self.fields), dict(pool)
         for _ in range(SWEEPS):
             for column in pool:
                 share = self.shares[column]
                 weights, index = replace(self, fields=fields).weights(column, places)
+                if sample:
+                    places[column] = _chosen(weights, index, generator)
+                    continue
                 rows = np.float32(1) if index is None else np.bincount(index, minlength=weights.shape[1]).astype(np.float32)
                 mean = weights @ (rows / weights.sum(axis=0)) / len(places[column])
                 factor = np.maximum(share, LEAST) / np.maximum(mean, LEAST)

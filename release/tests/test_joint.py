@@ -101,6 +101,16 @@ def test_a_table_of_categories_is_given_back_and_another_column_stays():
     assert np.bincount(drawn["age"]) / 40_000 == pytest.approx(np.full(10, 0.1), abs=0.015)
 
 
+def test_shares_of_a_sample_vary_as_those_of_independent_rows():
+    """Given the other column, the variance of a share would be a third of that; its error in 300 samples is 8 %."""
+    table, generator = np.full((3, 3), 1 / 60) + np.eye(3) * 17 / 60, np.random.default_rng(1)
+    first, second = (a_variable(name, np.full(3, 1 / 3), False) for name in "ab")
+    joint = fitted([first, second], [Sum(first, second, table.ravel(), 1e-9)])
+    shares = [np.bincount(joint.drawn(500, generator, True)["a"], minlength=3) / 500 for _ in range(300)]
+    assert np.var(shares, axis=0) == pytest.approx(2 / 9 / 500, rel=0.3)
+    assert np.mean(shares, axis=0) == pytest.approx(1 / 3, abs=0.01)
+
+
 def test_rare_cells_of_a_table_stay_rare():
     """Most of 2,500 cells are in no row of the pool."""
     generator = np.random.default_rng(3)
