@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # imports its submodules on first use
-from scipy import special
 
 from formalsynth.core.laplace import discrete_laplace_variance
 from formalsynth_release.levels import Levels
@@ -131,7 +130,7 @@ def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
     rough = STIFFNESSES * (np.diff(point, ORDER, axis=1) ** 2).sum(axis=1)
     loss = ((noisy - rate) ** 2 / total + np.log(total)).sum(axis=1) + rough
     likelihood = ((len(noisy) - ORDER) * np.log(STIFFNESSES) - loss - size) / 2
-    return np.asarray(np.exp(special.softmax(likelihood) @ point + wider))
+    return np.asarray(np.exp(scipy.special.softmax(likelihood) @ point + wider))
 
 
 @functools.lru_cache(maxsize=64)
