@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.text import DataError
@@ -21,7 +21,6 @@ from formalsynth_release.layout import Layout
 from formalsynth_release.ledger import CONFIDENTIAL
 from formalsynth_release.levels import Levels
 from formalsynth_release.model import pair_errors
-from formalsynth_release.report import CONFIDENTIAL_MARK, PUBLIC_MARK, document, html_table
 from formalsynth_release.rows import usable
 from formalsynth_release.schema import PublicSchema
 from formalsynth_release.study import Declared
@@ -35,6 +34,8 @@ GROUPS = 12
 """Largest number of groups of levels in each direction of a plot of a pair."""
 LABELS = 8
 """Number of labels of levels in a plot of a column."""
+CONFIDENTIAL_MARK = "CONFIDENTIAL: made from the data. Not for anyone outside."
+PUBLIC_MARK = "PUBLIC: computed from the crossing of a release."
 FILE_COLOUR, RELEASE_COLOUR = "black", "#0072b2"
 
 
@@ -80,36 +81,43 @@ def _comparison(title: str, schema: PublicSchema, file: pd.DataFrame, sets: Sequ
 
     layout, released = Layout(schema), pd.concat(sets, ignore_index=True)
     ours, theirs = layout.places(file), layout.places(released)
-    parts = [f"<h1>{escape(title)}: release and file</h1>", "<p>Black: the file. Blue: all synthetic sets together.</p>"]
+    columns = []
     for name, levels in layout.columns.items():
         shares = [np.bincount(places[name], minlength=layout.widths[name]) / len(places[name]) for places in (ours, theirs)]
-        parts += [f"<h2>{escape(name)}</h2>", _picture(_plot_of_shares(levels, shares), f"Shares of the levels of {name}")]
-    pairs = layout.pairs
-    of_file, of_release = associations(layout, file, pairs), associations(layout, released, pairs)
-    rows = [(" and ".join(pair), float(a), float(b)) for pair, a, b in zip(pairs, of_file, of_release, strict=True)]
-    parts += ["<h2>Pairs</h2><p>Rank correlation, or Cramér's V if a column has no order.</p>"]
-    parts.append(html_table(["pair", "file", "release"], rows))
-    variables = [layout.variable_places(table) for table in (file, released)]
-    for first, second in pairs:
-        counts = [_counts(of[first][0], of[second][0]) for of in variables]
-        parts += [f"<h3>{escape(first)} and {escape(second)}</h3>"]
-        parts.append(_picture(_plot_of_pair(first, second, counts), f"Shares of {first} and {second}, file and release", 2))
-    return document(f"{title}: release and file", CONFIDENTIAL_MARK, parts)
+        columns.append((name, f"Shares of the levels of {name}", _picture(_plot_of_shares(levels, shares))))
+    both = [associations(layout, table, layout.pairs) for table in (file, released)]
+    variables, pairs = [layout.variable_places(table) for table in (file, released)], []
+    for first, second in layout.pairs:
+        picture = _picture(_plot_of_pair(first, second, [_counts(of[first][0], of[second][0]) for of in variables]), 2)
+        pairs.append((f"{first} and {second}", f"Shares of {first} and {second}, file and release", picture))
+    return _page(
+        title=f"{title}: release and file", mark=CONFIDENTIAL_MARK, columns=columns, pairs=pairs,
+        text="Black: the file. Blue: all synthetic sets together.",
+        head=["rank correlation, or Cramér's V if a column has no order", "file", "release"],
+        rows=[(pair[0], [f"{number:.4g}" for number in numbers]) for pair, *numbers in zip(pairs, *both, strict=True)],
+    )  # fmt: skip
 
 
 def _noise(title: str, schema: PublicSchema, crossing: Crossing) -> str:
     """Write the public page: the published counts with the standard error of their noise, and that of each pair."""
-    layout = Layout(schema)
-    parts = [
-        f"<h1>{escape(title)}: noise</h1>",
-        "<p>Published counts of each column, with twice the standard deviation of the noise alone. All of this is computed from "
-        "crossing.yaml; the errors of sampling and of the model come in addition.</p>",
+    columns = [
+        (name, f"Noisy counts of {name}, with their noise", _picture(_plot_of_noise(levels, part)))
+        for (name, levels), part in zip(Layout(schema).columns.items(), crossing.tables, strict=False)
     ]
-    for (name, levels), part in zip(layout.columns.items(), crossing.tables, strict=False):
-        parts += [f"<h2>{escape(name)}</h2>", _picture(_plot_of_noise(levels, part), f"Noisy counts of {name}, with their noise")]
-    errors = pair_errors(schema, crossing.tables)
-    parts += ["<h2>Pairs</h2>", html_table(["pair", "standard error of a correlation, from the noise"], [*errors.items()])]
-    return document(f"{title}: noise", PUBLIC_MARK, parts)
+    return _page(
+        title=f"{title}: noise", mark=PUBLIC_MARK, columns=columns, pairs=[],
+        text="Published counts of each column, with twice the standard deviation of the noise alone. All of this is computed "
+        "from crossing.yaml; the errors of sampling and of the model come in addition.",
+        head=["pair", "standard error of a correlation, from the noise"],
+        rows=[(pair, [f"{error:.4g}"]) for pair, error in pair_errors(schema, crossing.tables).items()],
+    )  # fmt: skip
+
+
+def _page(**content: object) -> str:
+    """Write a page with a mark that is always visible."""
+    loader = PackageLoader("formalsynth_release")
+    environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=True, trim_blocks=True)
+    return environment.get_template("page.html.j2").render(content)
 
 
 def _counts(first: Integers, second: Integers) -> Array:
@@ -163,8 +171,8 @@ def _label(axes: Axes, levels: Levels) -> None:
     axes.set_xticks(places, [*labels, *missing], rotation=30, ha="right")
 
 
-def _picture(draw: Callable[[Sequence[Axes]], None], text: str, fields: int = 1) -> str:
-    """Draw a picture with fields next to each other, and embed it in a page."""
+def _picture(draw: Callable[[Sequence[Axes]], None], fields: int = 1) -> str:
+    """Draw a picture with fields next to each other, as text for a page."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -173,4 +181,4 @@ def _picture(draw: Callable[[Sequence[Axes]], None], text: str, fields: int = 1)
     draw([figure.add_subplot(1, fields, place + 1) for place in range(fields)])
     file = io.BytesIO()
     figure.savefig(file, dpi=80, metadata={"Software": None})
-    return f'<img alt="{escape(text)}" src="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}">'
+    return base64.b64encode(file.getvalue()).decode()

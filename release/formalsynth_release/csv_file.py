@@ -96,7 +96,6 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
         raise DataError(_unparsed(path, str(error))) from None
     _check_lengths(path, written, len(names))
     check_rows(path, table)
-    _check_delimiter(path, table, written)
     stripped: pd.DataFrame = table.apply(lambda column: column.str.strip())
     return stripped
 
@@ -259,14 +258,6 @@ def check_rows(path: Path, table: pd.DataFrame) -> None:
         raise DataError(f"{path}: has a header but no rows; export it again")
     if len(table) > MOST_ROWS:
         raise DataError(f"{path}: has more than {MOST_ROWS} rows; use a sample of them, or split the file")
-
-
-def _check_delimiter(path: Path, table: pd.DataFrame, written: CsvFormat) -> None:
-    if table.shape[1] == 1 and any(table.columns[0].count(other) for other in ";\t|"):
-        raise DataError(
-            f"{path}: with the delimiter {written.delimiter!r} it has only one column; its header uses another delimiter: "
-            "correct delimiter in schema.yaml"
-        )
 
 
 def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:

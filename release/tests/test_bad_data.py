@@ -156,7 +156,7 @@ KINDS = {
     "header in two cases": (with_first_line(b"income,Region,region"), {}, "in capital letters: Region, region"),
     "nameless column": (with_first_line(b"income,,region"), {}, "has no name"),
     "no header": (written(good()[["income", "age"]], header=False), {}, "put a header"),
-    "semicolons": (written(good(), sep=";"), {}, "correct delimiter in schema.yaml"),
+    "semicolons": (written(good(), sep=";"), {}, "Correct delimiter in the schema"),
     "long line": (written(good()) + b"30000,40,North,more,still\n", {}, "has more values than the header"),
     "line ends of another kind": (written(good()).replace(b"\n", "\u2028".encode()), {}, "control character"),
     "colour of a terminal": (with_first_line(b"income,age,\x1b[31mregion"), {}, "control character"),
