@@ -71,8 +71,6 @@ IS_CODE = "age: a value far from all others, or the only negative one, is in mor
 THREE = ["North", "South", "Islands"]
 KINDS = {
     # what is wrong: the file, what differs in its schema, a part of the sentence, or None if nothing is said
-    "empty": (b"", {}, "is empty"),
-    "blank": (b"\n\n  \n", {}, "is empty"),
     "header only": (b"income,age,region\n", {}, "header but no rows"),
     "three rows": (written(good().iloc[5:8]), {}, "3 rows can be used; a release preserves hardly anything"),
     "constant outcome": (constant(), {}, "income: has the same value in every row; suppress it"),
@@ -157,7 +155,6 @@ KINDS = {
     "nameless column": (with_first_line(b"income,,region"), {}, "has no name"),
     "no header": (written(good()[["income", "age"]], header=False), {}, "put a header"),
     "semicolons": (written(good(), sep=";"), {}, "Correct delimiter in the schema"),
-    "long line": (written(good()) + b"30000,40,North,more,still\n", {}, "has more values than the header"),
     "line ends of another kind": (written(good()).replace(b"\n", "\u2028".encode()), {}, "control character"),
     "colour of a terminal": (with_first_line(b"income,age,\x1b[31mregion"), {}, "control character"),
     "too many columns": (with_first_line(b"income," * 2000 + b"age"), {}, "has 2001 columns; allowed: at most 1000"),
@@ -168,14 +165,10 @@ KINDS = {
     "delimiter that ends lines": (written(good()), {"delimiter": "\n"}, "delimiter: given '\\n'"),
     "delimiter of two bytes": (written(good()), {"delimiter": "\u20ac"}, "delimiter: given '€'"),
     "points in decimal commas": (written(good().assign(age="30.5"), sep=";"), {"delimiter": ";", "decimal": ","}, "not a number"),
-    "short line": (written(good()) + b"30000\n", {}, "fewer values than the header"),
     "open quote": (written(good()) + b'"30000,40,North\n', {}, "its quotes do not match"),
     "wrong encoding": (one_in("Süd").decode().encode("cp1252"), {}, "is not written in utf-8"),
     "unknown encoding": (written(good()), {"encoding": "utf-9"}, "encoding: given 'utf-9'"),
     "utf-16": (written(good()).decode().encode("utf-16"), {}, "is not written in utf-8"),
-    "zero bytes": (written(good()) + b"\0\0\0", {}, "zero bytes"),
-    "spreadsheet": (b"PK\x03\x04rest of an xlsx", {}, "a spreadsheet or another zip file"),
-    "compressed": (b"\x1f\x8brest", {}, "a gzip file"),
 }  # fmt: skip
 
 

@@ -115,20 +115,6 @@ def test_rows_of_another_length_are_refused_in_any_order_without_their_values(fi
     assert "73519" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("header", "words"),
-    [
-        ("a,a", "names that are the same"),
-        ("a,A", "differ only in capital letters"),
-        ("a,", "column 2 of the header has no name"),
-        ("1,2", "contains numbers, not names"),
-    ],
-)
-def test_headers_without_names_are_refused(file, header, words):
-    with pytest.raises(DataError, match=words):
-        read_text(file(f"{header}\n3,4\n"), CsvFormat("utf-8", ","))
-
-
 def test_a_first_row_of_values_between_spaces_is_not_shown(tmp_path, monkeypatch, capsys):
     """A file without a header, as the one of German credit."""
     monkeypatch.chdir(tmp_path)
@@ -137,8 +123,3 @@ def test_a_first_row_of_values_between_spaces_is_not_shown(tmp_path, monkeypatch
     error = capsys.readouterr().err
     assert "is the first row a header?" in error
     assert "1169" not in error
-
-
-def test_names_that_may_be_values_are_not_listed():
-    assert listed(["age", "income"]) == "age, income"
-    assert "52341" not in listed(["age", "52341"])

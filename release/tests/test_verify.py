@@ -443,12 +443,6 @@ def test_a_whole_other_release_is_found_by_the_ledger(folder, tmp_path, income_s
         verify(another, income_study)
 
 
-def test_a_release_of_an_earlier_version_is_named(folder):
-    (folder / CROSSING).write_text("crossing: 2\n")
-    with pytest.raises(DataError, match=r"is of version 0\.13\.0 or before: verify it with that version of formalsynth"):
-        verify(folder)
-
-
 def test_other_software_is_named(folder):
     text = (folder / CROSSING).read_text()
     (folder / CROSSING).write_text(text.replace("numpy: ", "numpy: 9."))
