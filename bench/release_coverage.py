@@ -38,7 +38,7 @@ def schema_of(population: Population) -> PublicSchema:
         "group": {"type": "category", "categories": list("abcd"), "release": "synthesized"},
         "z": {"type": "category", "categories": list("01234"), "ordered": True, "release": "synthesized"},
         "x": {"type": "number", "decimals": 2, "lower": -5, "upper": 5, "bins": 20, "release": "synthesized"},
-        "y": {**population.column, "weight": 2},
+        "y": {**population.column, "weight": 2, "edges": [population.threshold]},
     }
     kinds = [[name, "y kind"] for name in ("x", "z", "group") if population.zero]
     return PublicSchema.model_validate({
