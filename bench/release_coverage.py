@@ -10,6 +10,7 @@ import argparse
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -62,7 +63,7 @@ def coverage(name: str, epsilon: float, files: int) -> Iterator[dict[str, object
     schema, analyses = schema_of(population), analyses_of(population)
     truth = values(schema, analyses, population.rows(TRUTH, SEED))
     way, generator = Way(schema, analyses, epsilon, ROWS, 2 * ROWS, 0), np.random.default_rng(round(1000 * epsilon))
-    result = pooled(way, (population.rows(ROWS, seed) for seed in range(files)), generator)
+    result = pooled(way, (population.rows(ROWS, crc32(name.encode()) + seed) for seed in range(files)), generator)
     given, reasons = np.zeros((files, len(truth)), dtype=bool), [""] * len(truth)
     covered = given.copy()
     for file, (model, estimate) in enumerate(zip(result.models, result.released, strict=True)):
