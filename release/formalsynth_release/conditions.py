@@ -3,12 +3,14 @@
 The noise is added to sums of products of cut scores. The log density has uncut scores, with the mean of their products in the
 distribution of the two columns alone whose cut products have the estimated mean. Rows without a value have no score: without a
 further condition, the distribution of largest entropy moves them to the middle of the other column. So whether there is a value
-stays unrelated to the other column's score and its square, or as related as a pair with the kind says.
+stays unrelated to the other column's score and its square, or as related as a pair with the kind says. If a rule excludes a value
+for some levels of a third column, it is as related as the pair with that column says; otherwise, these conditions would
+contradict the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,10 +35,7 @@ LEAST, FARTHEST, STEP = 1e-12, 60.0, 2.0
 def conditions(targets: Sequence[Target], impossible: Sequence[Impossible] = ()) -> list[Condition]:
     """Return the conditions of all pairs, and of levels of two columns that no row has together."""
     never = [Condition(Term(_mask(*sides[:2]), _mask(*sides[2:])), np.zeros(1)) for sides in impossible]
-    linked = {frozenset((first, second)) for first, _, second, _ in impossible}
-    pairs = [(target.of_pair.first.column, target.of_pair.second.column) for target in targets]
-    unlinked = [target for target, pair in zip(targets, pairs, strict=True) if frozenset(pair) not in linked]
-    return [*map(_uncut, targets), *_presence(unlinked), *never]
+    return [*map(_uncut, targets), *_presence(targets, impossible), *never]
 
 
 def _mask(column: str, levels: Mask) -> Function:
@@ -85,24 +84,57 @@ def closest(target: Target, term: Term) -> Array:
     return np.asarray(best)
 
 
-def _presence(targets: Sequence[Target]) -> Iterator[Condition]:
+def _presence(targets: Sequence[Target], impossible: Sequence[Impossible]) -> Iterator[Condition]:
     named = {frozenset((target.of_pair.first.name, target.of_pair.second.name)): target for target in targets}
+    linked = {frozenset((cause, effect)) for cause, _, effect, _ in impossible}
     for target in targets:
         pair = target.of_pair
         for variable, other in ((pair.first, pair.second), (pair.second, pair.first)):
-            if variable.scored and KIND not in variable.name[-len(KIND) :] + other.name[-len(KIND) :] and other.share < 1 - LEAST:
-                yield _present(variable, other, named.get(frozenset((variable.name, other.name + KIND))))
+            if frozenset((variable.column, other.column)) in linked or other.share >= 1 - LEAST:
+                continue
+            if variable.scored and KIND not in variable.name[-len(KIND) :] + other.name[-len(KIND) :]:
+                of_kind = named.get(frozenset((variable.name, other.name + KIND)))
+                yield _of_kind(variable, other, of_kind) if of_kind else _by_rules(variable, other, named, impossible)
 
 
-def _present(variable: Variable, other: Variable, of_kind: Target | None) -> Condition:
-    """Return the condition that the presence of another column's value is as related to scores and squares as its kind is."""
+def _there(variable: Variable) -> Function:
+    """Return the indicator of rows in which a column has a value, with a mean of 0."""
+    return Function(variable.column, (variable.places >= 0).astype(np.int64), np.array([[0.0], [1.0]]) - variable.share)
+
+
+def _squares(variable: Variable) -> Function:
+    """Return the score of a column and its square, with means of 0."""
     squares = variable.fitted.with_squares
-    values = squares.values - variable.shares @ squares.of_levels
-    there = Function(other.column, (other.places >= 0).astype(np.int64), np.array([[0.0], [1.0]]) - other.share)
-    if of_kind is None:
-        return Condition(Term(replace(squares, values=values, scored=False), there), np.zeros(2))
-    first, second = of_kind.of_pair.first, of_kind.of_pair.second
-    table = closest(of_kind, Term(first.fitted, second.fitted))
-    square = replace(squares, values=values[:, 1:], scored=False)
-    table = table if first.name == variable.name else table.T
-    return Condition(Term(square, there), (square.of_levels.T @ table @ there.of_levels).ravel())
+    return replace(squares, values=squares.values - variable.shares @ squares.of_levels, scored=False)
+
+
+def _of_kind(variable: Variable, other: Variable, target: Target) -> Condition:
+    """Return the condition that the presence of another column's value is as related to the square as its kind is."""
+    squares, there = _squares(variable), _there(other)
+    square = replace(squares, values=squares.values[:, 1:])
+    return Condition(Term(square, there), (square.of_levels.T @ _table(variable, target) @ there.of_levels).ravel())
+
+
+def _by_rules(
+    variable: Variable, other: Variable, named: Mapping[frozenset[str], Target], impossible: Sequence[Impossible]
+) -> Condition:
+    """Return the condition that the presence of another column's value is related to score and square by rules alone."""
+    without = dict[str, Mask]()
+    for cause, holds, effect, never in impossible:
+        if effect == other.column and never[other.places >= 0].all():
+            without[cause] = holds | without.get(cause, False)
+    chance = np.ones(len(variable.shares))
+    """Relative probability (levels,) of a value."""
+    for cause, levels in without.items():
+        if target := named.get(frozenset((variable.name, cause))):
+            chance *= 1 - _table(variable, target)[:, levels].sum(axis=1) / np.maximum(variable.shares, LEAST)
+    present = other.share * variable.shares * chance / max(float(variable.shares @ chance), LEAST)
+    squares = _squares(variable)
+    return Condition(Term(squares, _there(other)), squares.of_levels.T @ present)
+
+
+def _table(variable: Variable, target: Target) -> Array:
+    """Return the closest table (levels, levels) of a target, with the levels of one of its variables first."""
+    first, second = target.of_pair.first, target.of_pair.second
+    table = closest(target, Term(first.fitted, second.fitted))
+    return table if first.name == variable.name else table.T

@@ -355,6 +355,25 @@ def test_levels_that_no_row_has_together_are_hardly_drawn_and_shares_stay():
     assert np.bincount(drawn["pay"]) / 20_000 == pytest.approx([0.35, 0.35, 0.3], abs=0.015)
 
 
+def test_values_that_a_rule_excludes_are_all_of_the_missing_ones():
+    """Who does not work has no pay and is old; age and pay alone would have missing pay at all ages, on top of the rule."""
+    generator = np.random.default_rng(1)
+    age = generator.integers(0, 12, 100_000)
+    works = (generator.random(100_000) < 1 / (1 + np.exp(age - 8))).astype(int)
+    pay = np.where(works == 1, np.clip(age // 2 + generator.integers(0, 5, 100_000), 0, 9), 10)
+    places = {"age": np.arange(12), "works": np.arange(2), "pay": np.where(np.arange(11) < 10, np.arange(11), -1)}
+    shares = {name: np.bincount(values) / 100_000 for name, values in (("age", age), ("works", works), ("pay", pay))}
+    orders = {"age": np.arange(12.0), "works": np.arange(2.0), "pay": np.arange(10.0)}
+    variables = [Variable(name, name, places[name], None, shares[name], positions=order) for name, order in orders.items()]
+    variables = [replace(variable, scores=scores_of(variable.positions, variable.own)) for variable in variables]
+    targets = estimated(sums_of(variables, np.column_stack([age, works, pay]), [(0, 1), (0, 2)]))
+    rule = "works", np.array([True, False]), "pay", np.arange(11) < 10
+    drawn = joint_of(shares, conditions(targets, [rule]), 100_000).drawn(100_000, generator)
+    missing = drawn["pay"] == 10
+    assert (missing | (drawn["works"] == 0)).mean() == pytest.approx(shares["pay"][10], abs=0.003)
+    assert drawn["age"][missing].mean() == pytest.approx(age[works == 0].mean(), abs=0.2)
+
+
 def test_missing_values_stay_where_they_are():
     """A tenth of y is missing, wherever x is; largest entropy alone would move it to the middle of x."""
     generator = np.random.default_rng(1)
