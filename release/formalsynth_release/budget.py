@@ -157,12 +157,16 @@ def change_budget(declared: Declared, budget: float, reason: str) -> None:
 def spent_note(declared: Declared, releases: int) -> str:
     """State the epsilon spent by all releases of the source after the first ``releases`` ones."""
     try:
-        entries = read_ledger(declared.schema.source).of(ReleaseEntry)[releases:]
+        ledger = read_ledger(declared.schema.source)
     except DataError as error:
         return f"Whether epsilon is spent is not known: {error}"
-    if not entries:
-        return "No epsilon is spent."
-    return f"An epsilon of {spent(entries):g} counts as spent: see formalsynth budget {declared.folder}."
+    entries = ledger.of(ReleaseEntry)
+    if entries[releases:]:
+        return f"An epsilon of {spent(entries[releases:]):g} counts as spent: see formalsynth budget {declared.folder}."
+    begun = [entry for k, entry in enumerate(entries) if ledger.crossing(k) and ledger.outcome(k) == "started"]
+    if ours := [entry for entry in begun if entry.study == declared.name]:
+        return f"No more epsilon is spent than the {spent(ours):g} of the unfinished release."
+    return "No epsilon is spent."
 
 
 def budget(declared: Declared, head: str | None = None) -> list[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError, counted
 from formalsynth.runtime.private import private_folder, write_private, write_private_bytes
-from formalsynth.runtime.scratch import scratch_folder
+from formalsynth.runtime.scratch import scratch_folder, sweep
 from formalsynth_release.budget import Started, finish, head_line, record_crossing, start
 from formalsynth_release.crossing import (
     CROSSING,
@@ -61,6 +61,12 @@ LARGER = 4
 LEDGER_BYTES = 1 << 18
 """Number of bytes reserved for a release's entries in the ledger."""
 OPEN_FOLDER, OPEN_FILE = 0o755, 0o644
+STEM = "release"
+"""Start of the names of folders in which releases are computed."""
+CHANGED = (
+    "Warning: schema.yaml or release.yaml was changed since that release began. It does not have the changes: they need another "
+    "release, for more epsilon."
+)
 
 
 def release(declared: Declared, to: Path) -> list[str]:
@@ -81,9 +87,11 @@ def release(declared: Declared, to: Path) -> list[str]:
     with locked(declared.folder / ".release.lock", "another release of this study is under way: wait for it to end"):
         config = read_release(declared.folder)
         public = checked_declarations(declared, config)
+        sweep(to.parent, STEM)
         if (place := _unfinished(declared)) is not None:
             again = "An earlier release was finished from its crossing, with the declarations made then; no more was spent."
-            return [again, *_publish(declared, place, to)]
+            same = (declared.folder / UNFINISHED / DECLARATIONS).read_text(encoding="utf-8") == text_of(public)
+            return [again, *([] if same else [CHANGED]), *_publish(declared, place, to)]
         return _publish(declared, _crossed(declared, public, to), to)
 
 
@@ -273,7 +281,7 @@ def unpublished_folder(to: Path) -> Iterator[Path]:
     if made:
         private_folder(to.parent)
     try:
-        with scratch_folder(to.parent, "release") as scratch:
+        with scratch_folder(to.parent, STEM) as scratch:
             folder = scratch / to.name
             folder.mkdir(mode=0o700)
             yield folder

@@ -195,6 +195,7 @@ def test_a_crossing_that_was_changed_before_it_is_published_is_refused(killed, c
     assert main(["release", "studies/income"]) == 1
     assert "is not the crossing that the ledger recorded, so it was changed" in capsys.readouterr().err
     assert not TO.exists()
+    assert not list(Path("releases").glob(".*"))
     crossing.write_text(text)
     released(0, capsys)
     assert outcomes() == ["released"]
@@ -205,6 +206,24 @@ def test_changed_declarations_of_a_stored_crossing_are_refused(killed, capsys):
     declarations.write_text(declarations.read_text().replace("title: Incomes", "title: Others"))
     assert main(["release", "studies/income"]) == 1
     assert "declarations: is not the sha256 of declarations.yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("changes", [{}, {"schema.yaml": {"columns.age.upper": 90}}, {"release.yaml": {"title": "Others"}}])
+def test_declarations_that_were_changed_after_a_release_began_are_not_those_of_the_release(killed, capsys, changes):
+    paid(killed)
+    incomes.declare("studies/income", changes)
+    assert main(["release", "studies/income"]) == 0
+    warned = "schema.yaml or release.yaml was changed since that release began. It does not have" in capsys.readouterr().out
+    assert warned == bool(changes)
+    assert yaml.safe_load((TO / "declarations.yaml").read_text())["release"]["title"] == "Incomes"
+
+
+def test_an_unfinished_release_that_stops_again_says_what_it_has_spent(killed, capsys, monkeypatch):
+    paid(killed)
+    monkeypatch.setattr(publish, "compute_release", failing(SystemExit(143)))
+    with pytest.raises(SystemExit):
+        main(["release", "studies/income"])
+    assert capsys.readouterr().err.splitlines()[-1] == "No more epsilon is spent than the 1 of the unfinished release."
 
 
 def test_a_crossing_without_a_ledger_is_refused(killed, capsys):
