@@ -189,7 +189,8 @@ def judged(way: Way, model: Model, estimate: Array, bias: Array, error: Array, q
     results = {}
     for k, name in enumerate(names(way.schema, way.analyses)):
         result = Analysed(float(estimate[k]), _as_published(bias[k]), _as_published(error[k]), quantile, _limits(way, name))
-        results[name] = replace(result, reason=_reason(way, model, name, result))
+        estimated = math.nan if undeclared(way.schema, way.analyses, name) else result.estimate
+        results[name] = replace(result, estimate=estimated, reason=_reason(way, model, name, result))
     return results
 
 
@@ -199,25 +200,46 @@ def _as_published(number: float) -> float:
 
 
 def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
-    if way.schema.rows_each > 1:
-        return f"several rows describe the same {way.schema.protected}"
+    if known := without_interval(way.schema, way.analyses, name):
+        return known
     if not all(map(math.isfinite, (result.estimate, result.bias, result.error))):
         return "in some simulations, it has too few rows"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than the noise can explain"
-    low, high = result.limits
-    if not low <= result.corrected <= high or (name in _quantiles(way) and abs(result.bias) > abs(result.estimate) / 2):
+    (low, high), large = result.limits, abs(result.bias) > abs(result.estimate) / 2
+    if not low <= result.corrected <= high or (large and name in _quantiles(way.schema, way.analyses)):
         return "too few rows for the noise"
-    return _lost_pair(way, model, name) or _heavy(way, model, name) or _inside_bin(way, name, result)
+    return _noisy_pair(way, model, name) or _heavy(way, model, name) or _inside_bin(way, name, result)
+
+
+def without_interval(schema: PublicSchema, analyses: Analyses, name: str) -> str:
+    """Explain, from declarations alone, why an analysis or a regression gets no interval; empty if it may have one."""
+    if schema.rows_each > 1:
+        return f"several rows describe the same {schema.protected}"
+    if pair := undeclared(schema, analyses, name):
+        return f"the pair {pair} is not declared"
+    for share in analyses.shares:
+        column = schema.columns[share.column]
+        if share.name == name and not all(map(levels_of(column).parted_at, share.edges(column))):
+            return "its limit is inside a bin"
+    if name in _quantiles(schema, analyses):
+        levels = levels_of(schema.target)
+        single = levels.examples(0.5)[: len(levels)][levels.single]
+        if single.empty or (schema.target.type == "whole" and single.max() < FEW):
+            return "it is inside a bin" if single.empty else "it is inside a bin or a small whole number"
+    return ""
+
+
+def undeclared(schema: PublicSchema, analyses: Analyses, name: str) -> str:
+    """Name a pair of columns that a regression needs, and that is not declared; empty if there is none."""
+    declared = {frozenset(pair) for pair in schema.pairs}
+    needed = itertools.combinations(_columns(schema, analyses, name), 2)
+    return next((" and ".join(pair) for pair in needed if frozenset(pair) not in declared), "")
 
 
 def _inside_bin(way: Way, name: str, result: Analysed) -> str:
-    """Explain that an analysis depends on where values are within a bin, which noisy tables do not show; empty if it does not."""
-    for share in way.analyses.shares:
-        column = way.schema.columns[share.column]
-        if share.name == name and not all(map(levels_of(column).parted_at, share.edges(column))):
-            return "its limit is inside a bin"
-    if name in _quantiles(way) and (interval := result.interval):
+    """Explain that a quantile depends on where values are within a bin, which noisy tables do not show; empty if it does not."""
+    if name in _quantiles(way.schema, way.analyses) and (interval := result.interval):
         import pandas as pd
 
         if way.schema.target.type == "whole" and interval[0] < FEW:
@@ -234,35 +256,31 @@ def _limits(way: Way, name: str) -> tuple[float, float]:
     if name in {share.name for share in way.analyses.shares}:
         return 0.0, 1.0
     columns = {mean_name(column): column for column in way.schema.released}
-    columns |= dict.fromkeys(_quantiles(way), way.schema.outcome)
+    columns |= dict.fromkeys(_quantiles(way.schema, way.analyses), way.schema.outcome)
     return way.schema.columns[columns[name]].ends if name in columns else (-math.inf, math.inf)
 
 
-def _quantiles(way: Way) -> list[str]:
-    return [quantile_name(level, way.schema.outcome) for level in way.analyses.quantiles]
+def _quantiles(schema: PublicSchema, analyses: Analyses) -> list[str]:
+    return [quantile_name(level, schema.outcome) for level in analyses.quantiles]
 
 
-def _columns(way: Way, name: str) -> list[str]:
-    """Columns of a mean, or of a regression with its outcome first; none for another analysis."""
-    outcome = way.schema.outcome
-    columns = {mean_name(column): [column] for column in way.schema.released}
-    labels = {regression.label(outcome): [outcome, *regression.predictors] for regression in way.analyses.regressions}
-    return columns.get(name) or next((named for label, named in labels.items() if name.startswith(f"{label}: ")), [])
+def _columns(schema: PublicSchema, analyses: Analyses, name: str) -> list[str]:
+    """Columns of a mean, or of a regression or its slope with the outcome first; none for another analysis."""
+    outcome = schema.outcome
+    columns = {mean_name(column): [column] for column in schema.released}
+    labels = {regression.label(outcome): [outcome, *regression.predictors] for regression in analyses.regressions}
+    return columns.get(name) or next((named for label, named in labels.items() if f"{name}: ".startswith(f"{label}: ")), [])
 
 
-def _lost_pair(way: Way, model: Model, name: str) -> str:
+def _noisy_pair(way: Way, model: Model, name: str) -> str:
     """Explain that an analysis needs a pair of columns that the release does not have, or only with much noise."""
-    declared, kept = ({frozenset(pair) for pair in pairs} for pairs in (way.schema.pairs, model.targets))
     factors = weakness(Layout(way.schema), model.variables, model.number, way.epsilon, model.pairs)
-    weak = {frozenset(pair) for pair, factor in factors.items() if factor > 1}
-    for pair in itertools.combinations(_columns(way, name), 2):
-        if (of_pair := frozenset(pair)) not in kept or of_pair in weak:
-            why = "is not declared" if of_pair not in declared else "has too much noise"
-            return f"the pair {' and '.join(pair)} {why}"
-    return ""
+    sound = {frozenset(pair) for pair, factor in factors.items() if factor <= 1}
+    needed = itertools.combinations(_columns(way.schema, way.analyses, name), 2)
+    return next((f"the pair {' and '.join(pair)} has too much noise" for pair in needed if frozenset(pair) not in sound), "")
 
 
 def _heavy(way: Way, model: Model, name: str) -> str:
-    """Explain that a column of a mean or regression has heavy tails, whose relations few rows determine."""
-    heavy = [column for column in _columns(way, name) if model.variables[column].kurtosis > HEAVY]
-    return f"{heavy[0]} has heavy tails" if heavy else ""
+    """Explain that a column of a mean or regression has heavy tails, of which few rows or the noise alone decide."""
+    heavy = [column for column in _columns(way.schema, way.analyses, name) if model.variables[column].kurtosis > HEAVY]
+    return f"the noisy counts of {heavy[0]} have heavy tails" if heavy else ""

@@ -19,6 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from formalsynth.core.text import counted
 from formalsynth_release.crossing import Crossing, Declarations
 from formalsynth_release.intervals import Analysed
+from formalsynth_release.layout import Reading
 from formalsynth_release.model import level_error, pair_errors
 from formalsynth_release.schema import KIND, Column, PublicSchema, ReleaseConfig
 from formalsynth_release.weakness import weak_and_left_out
@@ -31,6 +32,8 @@ CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 """Block of code in a page."""
 PROGRAMS = "combine.py", "combine.R"
 """Programs that combine estimates from the sets, the same in every release."""
+TENTH = 10
+"""Standard deviations of the noise below which it changes a number of rows by more than a tenth."""
 ANALYSES = "analyses.csv"
 """Table of the declared analyses, which the programs read."""
 
@@ -78,21 +81,39 @@ class ReleaseFacts:
     @property
     def fit(self) -> list[str]:
         """Sentences on what the data are fit for."""
-        rows = f"The noise alone changes the number of rows with a value by about {self.rows_error:,}."
+        columns = f"the distribution of each column. {self._noise}"
         sound = len(self.pairs) - len(self.weak)
         kept = f"the relations of {counted(sound, 'pair')} of columns, with the errors in README.md."
-        return [f"the distribution of each column. {rows}", *([kept] if sound else [])]
+        tests = "tests of programs, which need no true values."
+        return [sentence for sentence, where in ((columns, not self.lost), (kept, sound)) if where] or [tests]
+
+    @functools.cached_property
+    def number(self) -> float:
+        """Number of rows of the file, which is estimated if it is confidential."""
+        return Reading.of(self.schema, self.crossing.tables).number
+
+    @property
+    def lost(self) -> bool:
+        """True if the noise changes even a group of all rows by more than a tenth."""
+        return self.number < TENTH * self.rows_error
+
+    @property
+    def _noise(self) -> str:
+        return f"The noise alone changes the number of rows with a value by about {self.rows_error:,}."
 
     @property
     def unfit(self) -> list[str]:
         """Sentences on what the data are not fit for."""
-        groups = f"groups of fewer than {10 * self.rows_error:,} rows: noise can make them vanish, or several times as large."
+        most = f"{TENTH * self.rows_error:,}"
+        groups = f"groups of fewer than {most} rows: noise alone changes their number by more than a tenth, or makes them vanish."
+        columns = f"the distribution of any column: the file has about {self.number:,.0f} rows. {self._noise}"
         alone = f"relations with {_columns(self.unpaired)}: no pair is declared."
         weak = f"the relations of {', '.join(self.weak)}: the noise alone can look like one, and the publisher accepted it."
         hidden = f"the relations of {', '.join(self.left_out)}: these pairs were left out, since noise would hide them."
         others = "relations of other pairs, and of three or more columns together."
-        listed = [(weak, self.weak), (hidden, self.left_out), (others, True), (alone, self.unpaired)]
-        return [groups, *(sentence for sentence, where in listed if where), "any statement about a single person."]
+        of_all = [(others, True), (alone, self.unpaired)] if self.pairs else [("relations of columns: none is kept.", True)]
+        listed = [(columns, self.lost), (groups, not self.lost), (weak, self.weak), (hidden, self.left_out), *of_all]
+        return [*(sentence for sentence, where in listed if where), "any statement about a single person."]
 
     @functools.cached_property
     def marks(self) -> tuple[list[str], list[str]]:
@@ -158,8 +179,12 @@ def templates() -> Environment:
         loader=PackageLoader("formalsynth_release"), undefined=StrictUndefined, autoescape=False, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {"cell": _cell, "columns": _columns, "g": "{:g}".format, "two": "{:.2g}".format}
+    environment.filters |= {"cell": _cell, "columns": _columns, "g": _number, "two": "{:.2g}".format}
     return environment
+
+
+def _number(number: float) -> str:
+    return "none" if math.isnan(number) else f"{number:g}"
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -196,7 +221,7 @@ def _analyses(facts: ReleaseFacts) -> str:
         if interval := result.interval:
             quantile = round(result.quantile, 6)
             numbers = [result.corrected, result.error, *interval, result.bias, *result.limits, quantile]
-        written = [f"{number:.6g}" if isinstance(number, float) else number for number in numbers]
+        written = [f"{number:.6g}".replace("nan", "") if isinstance(number, float) else number for number in numbers]
         table.writerow([name, facts.config.sets, *written, result.reason or ""])
     return text.getvalue()
 

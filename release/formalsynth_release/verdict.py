@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from formalsynth.core.text import DataError, counted
 from formalsynth_release.analyses import counted_in, mean_name, quantile_name
+from formalsynth_release.intervals import undeclared, without_interval
 from formalsynth_release.layout import Layout, Pair
 from formalsynth_release.levels import Levels
 from formalsynth_release.schema import Analyses
@@ -84,6 +85,11 @@ class Verdict:
         return int(np.flatnonzero(worst <= 1).max(initial=-1)) + 1
 
     @property
+    def first(self) -> str:
+        """What can be kept without a weak pair, in words."""
+        return f"the first {self.carried} of the {len(self.pairs)} pairs" if self.carried else "single columns"
+
+    @property
     def levels(self) -> dict[str, float]:
         """Standard error of the share of each level, by column."""
         epsilons = self.layout.epsilons_of_margins(self.epsilon)
@@ -131,13 +137,8 @@ class Verdict:
 
     def lines(self, analyses: Analyses) -> list[str]:
         """Write the verdict: columns, pairs, analyses, and what would help."""
-        rows, weak = self.schema.rows, {pair: factor for pair, factor in self.weakness.items() if factor > 1}
-        lines = [
-            f"Column {name}: each share has a standard error of {error:.2g}; a category or bin of fewer than "
-            f"{math.ceil(SURE * error * rows)} rows is lost in the noise."
-            for name, error in self.levels.items()
-        ]
-        errors = self._errors()
+        weak = {pair: factor for pair, factor in self.weakness.items() if factor > 1}
+        lines, errors = list(self._of_columns()), self._errors()
         lines += [
             f"Pair {first} by {second}: standard error {errors[first, second]:.2g}, "
             + (f"weak: needs {_up(weak[first, second])} times the rows or epsilon." if (first, second) in weak else "kept.")
@@ -148,21 +149,35 @@ class Verdict:
             rank = "worse than" if middle > WORSE else "perhaps no better than" if middle > DOUBTFUL else "better than"
             lines.append(f"Pairs of the release will be {rank} those of independent columns.")
         factors = self.factors(analyses)
+        reasons = {name: without_interval(self.schema, analyses, name) for name in factors}
         lines += [
-            f"{name}: {'lost, since a pair is not declared' if math.isinf(factor) else f'{factor:.2g} times the sampling error'}."
+            f"{name}: {'lost' if undeclared(self.schema, analyses, name) else f'{factor:.2g} times the sampling error'}"
+            + (f"; no interval, since {reasons[name]}." if reasons[name] else ".")
             for name, factor in factors.items()
         ]
-        useful = sum(factor <= USEFUL for factor in factors.values())
+        useful = sum(factor <= USEFUL and not reasons[name] for name, factor in factors.items())
         needs = [f"pair {first} by {second} needs {_up(factor)} times the rows" for (first, second), factor in weak.items()]
-        few = f"{useful} of {counted(len(factors), 'analysis', 'analyses')} have at most twice the sampling error"
+        of_all = counted(len(factors), "analysis", "analyses")
+        few = f"{useful} of {of_all} may have an interval, and at most twice the sampling error"
         return [*lines, f"Verdict: {'; '.join([few, *needs])}.", *self._help(weak, factors)]
+
+    def _of_columns(self) -> Iterator[str]:
+        """Write a line for all columns with the same error."""
+        named = dict[float, list[str]]()
+        for name, error in self.levels.items():
+            named.setdefault(error, []).append(name)
+        for error, names in named.items():
+            yield (
+                f"Column{'s' if len(names) > 1 else ''} {', '.join(names)}: each share has a standard error of {error:.2g}; a "
+                f"category or bin of fewer than {math.ceil(SURE * error * self.schema.rows)} rows is lost in the noise."
+            )
 
     def _help(self, weak: Mapping[Pair, float], factors: Mapping[str, float]) -> list[str]:
         """State what would help."""
         ways = []
         if weak:
             ways += [
-                f"only the first {self.carried} of the {len(self.pairs)} pairs",
+                f"only {self.first}",
                 f"an epsilon of at least {_up(self.epsilon * max(weak.values()))} for all of them",
             ]
         if any(factor > USEFUL and not math.isinf(factor) and ": " not in name for name, factor in factors.items()):
@@ -185,7 +200,7 @@ def refuse_weak(schema: Schema, epsilon: float) -> None:
     verdict, accepted = Verdict(schema, epsilon), {frozenset(pair) for pair in schema.accept_noise}
     weak = [(pair, factor) for pair, factor in verdict.weakness.items() if factor > 1 and frozenset(pair) not in accepted]
     if weak:
-        allowed = f"the first {verdict.carried} of the {len(verdict.pairs)} pairs, or this one in accept_noise"
+        allowed = f"{verdict.first}, or this one in accept_noise"
         raise DataError(
             "\n".join(
                 f"schema.yaml: pairs: {first} with {second}: its noise can look like an association, and it needs {_up(factor)} "

@@ -85,11 +85,22 @@ def test_relations_that_the_noise_can_make_have_no_interval():
 
 
 @pytest.mark.usefixtures("small_pool")
+def test_a_slope_of_a_pair_that_is_not_declared_is_not_estimated():
+    schema, rows, generator = a_schema(600).model_copy(update={"pairs": []}), pupils(600, -1), np.random.default_rng(1)
+    model = Model.of(schema, measured(schema, rows, 20.0))
+    way = Way(schema, Analyses.model_validate({"regressions": [{"predictors": ["absent"]}], "replicates": 20}), 20.0, 600, 600, 0)
+    by_name = analysed(way, model, [rows], generator)
+    assert by_name["score on absent: absent"].reason == "the pair score and absent is not declared"
+    assert math.isnan(by_name["score on absent: absent"].estimate)
+    assert by_name["mean of score"].estimate == rows["score"].mean()
+
+
+@pytest.mark.usefixtures("small_pool")
 def test_heavy_tails_and_small_whole_numbers_have_no_interval():
     """One score in a hundred is 60 below the others, which are within 10 of their mean."""
     rows = pupils(3000, -0.2).assign(score=lambda table: np.where(np.arange(3000) % 100, table["score"].clip(75, 95), 20))
     by_name = reasons(rows, {"means": ["absent"], "regressions": [{"predictors": ["absent"]}], "quantiles": []}, bins=101)
-    assert by_name["mean of score"] == by_name["score on absent: absent"] == "score has heavy tails"
+    assert by_name["mean of score"] == by_name["score on absent: absent"] == "the noisy counts of score have heavy tails"
     assert by_name["mean of absent"] == ""
     few = rows.assign(score=rows["absent"] % 4)
     assert reasons(few, {"quantiles": [0.5]}, bins=101)["0.5 quantile of score"] == "it is a small whole number"

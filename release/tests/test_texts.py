@@ -27,6 +27,7 @@ EARLIER = Earlier.model_validate({
 RESULTS = {
     "mean of income": Analysed(23_000.0, 100.0, 400.0, 2.093, (1000.0, 500_000.0)),
     "0.9 quantile of income": Analysed(40_000.0, 0.0, 1.0, 2.093, reason="it is inside a bin"),
+    "income on age: age": Analysed(np.nan, 0.0, 1.0, 2.093, reason="the pair income and age is not declared"),
 }
 NAME = {"type": "string", "pattern": r"^[-a-z0-9._/]+$"}
 FIELD = {
@@ -50,11 +51,13 @@ PACKAGE = {
 """Requirements of version 2.0 of the standard for the keys that a release uses."""
 
 
-def facts_of(neighbours="replace", pairs=(("age", "income"),), config=None, schema=None, compared=False, earlier=None):
+def facts_of(
+    neighbours="replace", pairs=(("age", "income"),), config=None, schema=None, compared=False, earlier=None, epsilon=1.0
+):
     """A release of the example as its texts see it."""
     declared = a_schema(**{"neighbours": neighbours, "pairs": pairs} | (schema or {}))
     public = declarations_of("my_incomes", declared.public, a_config(**{"rows": 2500} | (config or {})))
-    tables = measured(declared.public, made_up(declared, np.random.default_rng(1)), 1.0)
+    tables = measured(declared.public, made_up(declared, np.random.default_rng(1)), epsilon)
     crossing = crossing_of(public, 2500, tables).model_copy(update={"compared": compared})
     return ReleaseFacts(crossing.model_copy(update={"earlier": earlier}) if earlier else crossing, public, RESULTS)
 
@@ -155,6 +158,16 @@ def test_readme_and_legal_text_state_what_the_data_are_fit_for(facts):
     assert ("standard error of a correlation, from the noise" in texts["README.md"]) == bool(facts.schema.pairs)
 
 
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+def test_a_release_that_is_all_noise_is_fit_for_nothing_that_needs_true_values(neighbours):
+    """At an epsilon of 0.002 the noise of a level is as large as the file."""
+    facts = facts_of(neighbours, (), epsilon=0.002)
+    assert facts.fit == ["tests of programs, which need no true values."]
+    assert facts.unfit[0].startswith("the distribution of any column: the file has about ")
+    assert facts.unfit[1:] == ["relations of columns: none is kept.", "any statement about a single person."]
+    assert "the distribution of each column." in facts_of(neighbours, ()).fit[0]
+
+
 @pytest.mark.parametrize(("name", "cell"), [("pay|bonus", r"pay\|bonus"), ("a\\|b", r"a\\\|b"), ("age", "age")])
 def test_a_column_name_stays_in_its_cell_of_the_table(name, cell):
     schema = {"outcome": name, "columns": {name: COLUMNS["income"], "age group": COLUMNS["age"]}}
@@ -214,6 +227,8 @@ def test_analyses_are_in_a_table_for_programs(facts):
     }  # fmt: skip
     assert rows["0.9 quantile of income"]["no_interval"] == "it is inside a bin"
     assert rows["0.9 quantile of income"]["low"] == ""
+    assert rows["income on age: age"]["estimate"] == ""
+    assert "| income on age: age | none | unknown | none: the pair income" in texts_of(facts)["README.md"]
     without = replace(facts, results={})
     assert "No analysis is declared" in texts_of(without)["README.md"]
     assert not re.search(r"python|combine\(", texts_of(without)["README.md"].split("## Files")[0])

@@ -128,9 +128,37 @@ def test_the_verdict_names_errors_and_what_would_help():
     verdict, ways = lines[-2:]
     assert verdict.startswith("Verdict: ") and "pair ward by rare needs " in verdict
     assert ways.startswith("What would help: only the first 3 of the 6 pairs; an epsilon of at least ")
-    assert Verdict(a_schema(1000, pairs=[]), 2.0).lines(analyses)[-1].startswith("Verdict: 5 of 7 analyses have at most twice")
-    assert "y on x, ward: lost, since a pair is not declared." in Verdict(a_schema(1000, pairs=[["x", "y"]]), 2.0).lines(analyses)
+    assert Verdict(a_schema(1000, pairs=[]), 2.0).lines(analyses)[-1].startswith("Verdict: 4 of 7 analyses may have an interval")
+    assert (
+        "Columns y, x, ward, rare: each share has a standard error of 0.014; a category or bin of fewer than 71 rows" in lines[0]
+    )
+    last = Verdict(a_schema(60, pairs=PAIRS[:1]), 2.0).lines(analyses)[-1]
+    assert last.startswith("What would help: only single columns; an epsilon of at least")
     assert any("worse than those of independent" in line for line in Verdict(a_schema(60), 2.0).lines(analyses))
+
+
+WHOLE = {"type": "whole", "lower": 1, "upper": 90, "scale": "log", "bins": 20}
+
+
+@pytest.mark.parametrize(("changes", "name", "reason"), [
+    ({}, "0.5 quantile of y", "it is inside a bin"),
+    ({"columns": COLUMNS | {"y": WHOLE}}, "0.5 quantile of y", "it is inside a bin or a small whole number"),
+    ({}, "share of x below 0.1", "its limit is inside a bin"), ({}, "share of x below 0.5", ""), ({}, "mean of y", ""),
+    ({"pairs": [["x", "y"], ["y", "ward"]]}, "y on x, ward", "the pair x and ward is not declared"),
+    ({"rows_each": 4, "person": "id", "columns": COLUMNS | {"id": {"type": "whole", "release": "suppressed"}}}, "mean of y",
+     "several rows describe the same household"),
+])  # fmt: skip
+def test_the_plan_names_what_has_no_interval_whatever_the_noise(changes, name, reason):
+    analyses = Analyses.model_validate({
+        "shares": [{"column": "x", "below": 0.1}, {"column": "x", "below": 0.5}], "quantiles": [0.5],
+        "regressions": [{"predictors": ["x", "ward"]}],
+    })  # fmt: skip
+    schema = a_schema(30_000, **changes)
+    lines = Verdict(schema, 2.0).lines(analyses)
+    (line,) = [line for line in lines if line.startswith(f"{name}: ")]
+    assert line.partition("; no interval, since ")[2].rstrip(".") == reason
+    (verdict,) = [line for line in lines if line.startswith("Verdict: ")]
+    assert not reason or f"Verdict: {5 - sum('no interval' in line for line in lines)} of 5 analyses may" in verdict
 
 
 def test_what_a_weak_pair_needs_is_rounded_up():
