@@ -20,7 +20,7 @@ from formalsynth.stan import sample as sampling
 from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import Lengths, run_chain
-from formalsynth.stan.served import GREETING, Request, Server, ask, end_all
+from formalsynth.stan.served import GREETING, DrawRequest, Server, ask, end_all
 
 LENGTHS = Lengths(200, 150, 1, 0.65)
 UNTUNED = Lengths(1, 100, 2, 0.65)
@@ -312,7 +312,7 @@ def test_a_fit_that_fails_has_the_words_of_a_process_of_its_own(program, changes
     assert server.process.poll() is None
 
 
-REQUEST = Request("fit", 1, 2, ("mu",), "{}", b"{}", (10, 1, 10, 0.8))
+REQUEST = DrawRequest("fit", 1, 2, ("mu",), "{}", b"{}", (10, 1, 10, 0.8))
 
 
 @pytest.mark.parametrize(
@@ -396,11 +396,11 @@ def test_a_program_that_is_not_there_is_left_to_cmdstan(tmp_path):
 @pytest.mark.parametrize("busy", [False, True])
 def test_the_process_ends_with_its_parent(program, busy):
     """Between two fits and in the middle of one."""
-    request = Request("fit", 1, 10**8, ("none",), json.dumps(LINEAR), json.dumps(START).encode(), (10, 10, 10, 0.8))
+    request = DrawRequest("fit", 1, 10**8, ("none",), json.dumps(LINEAR), json.dumps(START).encode(), (10, 10, 10, 0.8))
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from formalsynth.stan.served import Request, Server\n"
+        "from formalsynth.stan.served import DrawRequest, Server\n"
         f"server = Server(Path({str(program)!r}))\n"
         f"if {busy}:\n"
         f"    server.to.write({request.content()!r})\n"

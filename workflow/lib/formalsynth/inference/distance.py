@@ -47,7 +47,7 @@ class Axes:
         """All candidates (m, q + 2); the spread is the last column and varies fastest."""
         return product((*self.coefficients, self.log_spread))
 
-    def around(self, candidate: Array, factor: float) -> Axes:
+    def narrowed(self, candidate: Array, factor: float) -> Axes:
         """Axes around a candidate (q + 2,), with as many points but narrower by a factor; an axis with one point is unchanged."""
         axes = [centre + factor * (axis - (axis[0] + axis[-1]) / 2) for centre, axis in zip(candidate, self._all, strict=True)]
         return Axes(tuple(axes[:-1]), axes[-1])

@@ -89,7 +89,7 @@ def _stage(distance: Distance, axes: Axes, rates: list[float]) -> Selection:
 
     @lru_cache(maxsize=128)
     def following(at: int) -> Selection:
-        return _stage(distance, axes.around(candidates[at], NARROWER), rates[1:])
+        return _stage(distance, axes.narrowed(candidates[at], NARROWER), rates[1:])
 
     return Selection(candidates, distance.scores(axes), rates[0], following if rates[1:] else None)
 

@@ -13,7 +13,7 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws
 from formalsynth.core.family import StanData
 from formalsynth.stan.command import ChainFailed, EndedFromOutside, as_json, complaint, run, started
-from formalsynth.stan.served import Request, ask
+from formalsynth.stan.served import DrawRequest, ask
 
 STANDSTILL = "1e-12"
 """Step size so small that the point does not move; the sampler then reports the log density at its starting point.
@@ -64,7 +64,7 @@ def start(executable: Path, data: StanData, parameters: Sequence[str], seed: int
 
 def _standing(executable: Path, texts: Mapping[str, str], seed: int) -> Point:
     """Point at which a chain starts, obtained from one step that does not move."""
-    request = Request("point", seed, 1, (), texts["data"], texts.get("inits", "{}").encode())
+    request = DrawRequest("point", seed, 1, (), texts["data"], texts.get("inits", "{}").encode())
     options = [
         "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
         "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
@@ -87,7 +87,7 @@ def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[
         OSError: the environment is the cause: memory or disk space is short, or the program was ended from outside.
     """
     texts, (names, values) = {"data": _json(data)}, _columns(draws)
-    request = Request("generate", seed, len(values), names, texts["data"], values.tobytes(order="F"))
+    request = DrawRequest("generate", seed, len(values), names, texts["data"], values.tobytes(order="F"))
     options = ["method=generate_quantities"]
     return ask(executable, request) or _run(executable, texts, seed, options, len(values), (names, values))
 

@@ -15,7 +15,7 @@ from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.stan.command import ChainFailed, EndedFromOutside, as_json, run
 from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
-from formalsynth.stan.served import Request, ask
+from formalsynth.stan.served import DrawRequest, ask
 
 TREE_DEPTH = 10
 OF_SAMPLER = ("treedepth__", "divergent__")
@@ -132,7 +132,7 @@ def run_chain(
     except ValueError as error:
         raise ChainFailed(str(error)) from error
     names, settings = (*OF_SAMPLER, *parameters), (lengths.warmup, lengths.thin, TREE_DEPTH, lengths.adapt_delta)
-    values = ask(executable, Request("fit", seed, lengths.draws, names, texts["data"], texts["inits"].encode(), settings))
+    values = ask(executable, DrawRequest("fit", seed, lengths.draws, names, texts["data"], texts["inits"].encode(), settings))
     values = values or run(executable, texts, seed, _options(lengths), lengths.draws, digits=DIGITS)
     if lost := [name for name in parameters if name not in values]:
         raise ChainFailed(f"it has no variable {lost[0]}")

@@ -46,7 +46,7 @@ class NotServed(Exception):
 
 
 @dataclass(frozen=True)
-class Request:
+class DrawRequest:
     """Request for draws; ``main.cpp`` describes its kinds."""
 
     kind: Literal["fit", "point", "generate"]
@@ -87,7 +87,7 @@ class Server:
             self.kill()
             raise NotServed
 
-    def ask(self, request: Request) -> dict[str, Array] | None:
+    def ask(self, request: DrawRequest) -> dict[str, Array] | None:
         """Send a request and read its answer, with the draws along the first axis; return None if it failed.
 
         Raises:
@@ -155,7 +155,7 @@ deaths: dict[Key, int] = {}
 _one = threading.Lock()
 
 
-def ask(executable: Path, request: Request) -> dict[str, Array] | None:
+def ask(executable: Path, request: DrawRequest) -> dict[str, Array] | None:
     """Send a request to the process of a program, and start the process if there is none yet.
 
     Args:

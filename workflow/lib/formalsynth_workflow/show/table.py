@@ -25,7 +25,7 @@ Collected: TypeAlias = "Mapping[str, DataFrame]"
 """Collected tables that a table reads, by name."""
 
 
-class Estimate(NamedTuple):
+class Entry(NamedTuple):
     """One number of a table."""
 
     value: float
@@ -83,7 +83,7 @@ class Table(Model):
         """Names allowed in ``statistics``; None for any numeric column of the collected table."""
         return None
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """Estimate the number for one row and synthesizer.
 
         Args:
@@ -122,11 +122,11 @@ def column_of(table: DataFrame, id: str, column: str) -> Array:
     return numbers
 
 
-def estimate_of(values: Array, statistic: str) -> Estimate:
+def estimate_of(values: Array, statistic: str) -> Entry:
     """Estimate a statistic of values (n,), with its error; NaN if there are too few of them."""
     fewest = 2 if statistic == "sd" else 1
     value = float(STATISTICS[statistic](values)) if len(values) >= fewest else float(np.nan)
-    return Estimate(value, unless_tied(standard_error(values, statistic)), len(values))
+    return Entry(value, unless_tied(standard_error(values, statistic)), len(values))
 
 
 def unless_tied(error: float) -> float:

@@ -9,7 +9,7 @@ import pandas as pd
 from formalsynth.core.model import DATA
 from formalsynth_workflow.show.display import BOUNDS, Panel
 from formalsynth_workflow.show.figure import FigureDisplay
-from formalsynth_workflow.show.table import Estimate, Table, TableDisplay
+from formalsynth_workflow.show.table import Entry, Table, TableDisplay
 
 KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "neighbour", "synthesizer")
 TITLES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
@@ -115,7 +115,7 @@ def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd
     return table.assign(data=STAND_IN) if display.stand_in else table
 
 
-def _estimates(entry: Table, collected: Mapping[str, pd.DataFrame], id: str) -> dict[str, Estimate]:
+def _estimates(entry: Table, collected: Mapping[str, pd.DataFrame], id: str) -> dict[str, Entry]:
     """Estimate the numbers of one synthesizer by row, from its results and those of the confidential data only."""
     own = {
         name: table[table["synthesizer"].isin([id, DATA])] if "synthesizer" in table else table

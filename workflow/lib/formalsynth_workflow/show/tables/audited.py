@@ -12,7 +12,7 @@ from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.core.arrays import Array
 from formalsynth.core.rows import AUDIT, CURVE, LOSSES
 from formalsynth.core.utility import COLUMNS
-from formalsynth_workflow.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
+from formalsynth_workflow.show.table import Collected, Entry, Table, column_of, estimate_of, table_kind
 from formalsynth_workflow.show.types import DataFrame
 
 STRICT = {f"strict_{kind}": kind for kind in LOSSES}
@@ -40,7 +40,7 @@ class Audited(Table):
         """Losses, claims, the attack, the floor and utility."""
         return (*COSTS, *CLAIMS, *SHOWN, *COLUMNS)
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """Summarize a number over the data sets; extremes and tied values have no error."""
         audit = collected[AUDIT]
         audit = audit[audit["synthesizer"] == id]

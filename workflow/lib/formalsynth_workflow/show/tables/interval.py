@@ -9,7 +9,7 @@ import numpy as np
 from formalsynth.core.statistics import quantile_error
 from formalsynth.core.utility import UTILITY
 from formalsynth.core.words import metric
-from formalsynth_workflow.show.table import Collected, Estimate, Table, column_of, table_kind, unless_tied
+from formalsynth_workflow.show.table import Collected, Entry, Table, column_of, table_kind, unless_tied
 
 LEVELS = {"low": 0.025, "high": 0.975}
 """Levels of the ends of a 95 % interval."""
@@ -48,9 +48,9 @@ class Interval(Table):
         column, _, end = statistic.rpartition("_")
         return f"{metric(column).name}, {end} end"
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """End of an interval, with its error."""
         column, _, end = statistic.rpartition("_")
         values, level = column_of(collected["sets"], id, column), LEVELS[end]
         value = float(np.quantile(values, level)) if len(values) else float("nan")
-        return Estimate(value, unless_tied(quantile_error(values, level)), len(values))
+        return Entry(value, unless_tied(quantile_error(values, level)), len(values))

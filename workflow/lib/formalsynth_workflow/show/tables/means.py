@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from formalsynth_workflow.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
+from formalsynth_workflow.show.table import Collected, Entry, Table, column_of, estimate_of, table_kind
 
 
 @table_kind("means")
@@ -26,7 +26,7 @@ class Means(Table):
             raise ValueError(f"Input should be among statistics, which are {', '.join(rows)}")
         return medians
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """Mean or median of a column over the replicates, with its standard error."""
         import pandas as pd
 
@@ -34,4 +34,4 @@ class Means(Table):
         if statistic in self.medians:
             return estimate_of(values, "median")
         series = pd.Series(values)
-        return Estimate(float(series.mean()), float(cast("float", series.sem())), len(values))
+        return Entry(float(series.mean()), float(cast("float", series.sem())), len(values))

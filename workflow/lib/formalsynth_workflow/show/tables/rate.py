@@ -8,7 +8,7 @@ from pydantic import Field
 
 from formalsynth_workflow.show.groups import by_number
 from formalsynth_workflow.show.rates import rate
-from formalsynth_workflow.show.table import Collected, Estimate, Table, table_kind
+from formalsynth_workflow.show.table import Collected, Entry, Table, table_kind
 
 
 @table_kind("rate")
@@ -28,11 +28,11 @@ class Rate(Table):
         """Slope over all sample sizes, and between the two largest."""
         return ("slope", "last_slope")
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """Slope with its standard error; NaN with fewer than two sample sizes or ten replicates, or for constant values."""
         table = collected["replicates"]
         values = table[(table["synthesizer"] == id) & table[self.value].notna()]
         groups = {n: rows[self.value].to_numpy(dtype=float) for n, rows in by_number(values, "n")}
         if statistic == "last_slope":
             groups = dict(list(groups.items())[-2:])
-        return Estimate(*rate(groups), len(groups))
+        return Entry(*rate(groups), len(groups))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from formalsynth_workflow.show.table import Collected, Estimate, Table, column_of, table_kind
+from formalsynth_workflow.show.table import Collected, Entry, Table, column_of, table_kind
 
 
 @table_kind("results")
@@ -13,7 +13,7 @@ class Results(Table):
 
     kind: Literal["results"]
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """Value of a column in the first replicate, unchanged."""
         values = column_of(collected["replicates"], id, statistic)
-        return Estimate(float(values[0]) if len(values) else float("nan"), float("nan"), 1)
+        return Entry(float(values[0]) if len(values) else float("nan"), float("nan"), 1)

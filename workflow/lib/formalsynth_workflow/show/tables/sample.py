@@ -6,7 +6,7 @@ from typing import Literal
 
 from formalsynth.core.model import DATA
 from formalsynth.core.utility import UTILITY, statistics
-from formalsynth_workflow.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
+from formalsynth_workflow.show.table import Collected, Entry, Table, column_of, estimate_of, table_kind
 
 
 @table_kind("sample")
@@ -25,10 +25,10 @@ class Sample(Table):
         """Statistics of a data set."""
         return UTILITY
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """Median of a statistic over the synthetic data sets; for the confidential data, the exact value without an error."""
         if id != DATA:
             return estimate_of(column_of(collected["sets"], id, statistic), "median")
         values = collected["values"]
         confidential = statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())
-        return Estimate(confidential[statistic], float("nan"), 1)
+        return Entry(confidential[statistic], float("nan"), 1)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from formalsynth_workflow.show.table import Collected, Estimate, Table, column_of, estimate_of, table_kind
+from formalsynth_workflow.show.table import Collected, Entry, Table, column_of, estimate_of, table_kind
 
 ROWS = ("min", "q1", "median", "mean", "q3", "max", "spread", "sd")
 
@@ -35,6 +35,6 @@ class Spread(Table):
         """Summaries of a column."""
         return ROWS
 
-    def estimate(self, collected: Collected, statistic: str, id: str) -> Estimate:
+    def estimate(self, collected: Collected, statistic: str, id: str) -> Entry:
         """Summary of the column over the replicates, with its standard error; extremes and tied values have none."""
         return estimate_of(column_of(collected["replicates"], id, self.value), statistic)
