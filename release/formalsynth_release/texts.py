@@ -110,7 +110,7 @@ class ReleaseFacts:
         alone = f"relations with {_columns(self.unpaired)}: no pair is declared."
         weak = f"the relations of {', '.join(self.weak)}: the noise alone can look like one, and the publisher accepted it."
         hidden = f"the relations of {', '.join(self.left_out)}: these pairs were left out, since noise would hide them."
-        others = "relations of other pairs, and of three or more columns together."
+        others = "relations of other pairs, which can be lost or appear without reason, and of three or more columns together."
         of_all = [(others, True), (alone, self.unpaired)] if self.pairs else [("relations of columns: none is kept.", True)]
         listed = [(columns, self.lost), (groups, not self.lost), (weak, self.weak), (hidden, self.left_out), *of_all]
         return [*(sentence for sentence, where in listed if where), "any statement about a single person."]
