@@ -78,7 +78,7 @@ def _unexpected(error: Exception) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="formalsynth", description="Make synthetic data for release from a confidential file.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    inspect = _add(commands, "inspect", "create a study folder for a CSV file, with placeholders for the declarations", _inspect)
+    inspect = _add(commands, "inspect", "create a study folder for a file, with placeholders for the declarations", _inspect)
     inspect.add_argument("csv", type=Path, help="the file")
     inspect.add_argument("--outcome", required=True, help="the main column, whose mean and quantiles are reported")
     inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")

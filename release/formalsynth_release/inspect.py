@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from formalsynth.core.model import PATTERNS
 from formalsynth.core.text import DataError
 from formalsynth.core.yaml_text import yaml_text
@@ -16,7 +18,9 @@ from formalsynth.runtime.private import private_folder, write_private
 from formalsynth_release.csv_file import CsvFormat, guess, listed
 from formalsynth_release.file_formats import is_binary, labels_of, read_file
 from formalsynth_release.rows import (
+    CODED,
     DOUBT,
+    IDENTIFYING,
     PARTED,
     SURVEY_WEIGHT,
     far_above,
@@ -48,6 +52,10 @@ DATES = (
 GROUPED = r"[-+]?\d{1,3}(['\u2019\s.,]\d{3})+([.,]\d+)?"
 """Pattern of a number with marks or spaces between thousands."""
 RARE = 5
+AGES = 120
+"""Number of different ages, which do not name persons."""
+OFTEN = 5.0
+"""Number of rows of a value, in those of the median one, above which it may be a code."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ def inspect(csv: Path, outcome: str, folder: Path, types: Mapping[str, str] | No
     expression, words = PATTERNS["name"]
     if not re.fullmatch(expression, name := folder.resolve().name):
         raise DataError(f"{folder}: given {name!r} as the name of the study; allowed: {words}: choose another with --to")
-    written = CsvFormat("utf-8", ",") if is_binary(csv) else guess(csv)
+    written = CsvFormat("utf-8", ",", thousands="none") if is_binary(csv) else guess(csv)
     table, labels = read_file(csv, written), labels_of(csv)
     if outcome not in table.columns:
         raise DataError(f"{csv}: --outcome: given {outcome!r}; allowed: {listed(list(table.columns))}")
@@ -130,12 +138,12 @@ def _guessed(
         return ColumnGuess(name, declared, [*_category_questions(name, present, written), *absent])
     fraction = (plain.dropna() % 1 != 0).any() or present.str.contains(r"[.,]\d*$").any()
     kind = known or ("number" if fraction else "whole")
-    doubt = grouped & (plain.isna() | present.str.fullmatch(PARTED))
+    doubt = grouped & (plain.isna() | present.str.fullmatch(PARTED)) & (not written.thousands)
     questions = _number_questions(name, apart.dropna(), is_outcome)
     if doubt.any():
         questions.append(f"{name}: are there decimals, or marks between thousands? {DOUBT[0].upper()}{DOUBT[1:]}.")
     declared = {"type": kind, "lower": DECLARE, "upper": DECLARE, **({"decimals": DECLARE} if kind == "number" else {})}
-    unknown = is_unique_number(apart.dropna())
+    unknown = is_unique_number(apart.dropna()) or _may_be_persons(apart.dropna())
     return ColumnGuess(name, declared | ({"release": DECLARE} if unknown else {}), [*questions, *absent], bool(doubt.any()))
 
 
@@ -170,6 +178,11 @@ def _number_questions(name: str, values: pd.Series, is_outcome: bool) -> list[st
     ]
     if is_unique_number(values):
         questions.append(f"{name}: has a different whole number in every row; is it an identifier? Then suppress it.")
+    elif _may_be_persons(values):
+        questions.append(
+            f"{name}: has {values.nunique()} different whole numbers in {len(values)} rows; do they name persons? Then suppress "
+            f"it, declare person: {name}, and in rows_each how many rows of each of them are used."
+        )
     elif is_weight(name, values):
         questions.append(f"{name}: {SURVEY_WEIGHT}")
     if codes := few_codes(values):
@@ -177,6 +190,11 @@ def _number_questions(name: str, values: pd.Series, is_outcome: bool) -> list[st
         questions.append(f"{name}: are these codes of missing values? Then declare missing_codes: {{ {declared} }}.")
     elif far := far_above(values):
         questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")
+    if code := _nines(values[~values.isin(codes)]):
+        questions.append(
+            f"{name}: {code} is in many rows; is it a code of missing values? If it is between the bounds, declare it as the "
+            f"file writes it, at the top of the schema: missing_values: {{ {name}: ['', '{code}'] }}."
+        )
     if is_outcome and (zeros := int((values == 0).sum())):
         questions.append(f"{name}: {zeros} values are 0; are they amounts, or something else? own_zero: true keeps their share.")
     if not codes and (below := int((values < 0).sum())):
@@ -184,6 +202,19 @@ def _number_questions(name: str, values: pd.Series, is_outcome: bool) -> list[st
             f"{name}: {below} values are below 0; is that intended? For amounts of both signs, use scale: signed_log with a unit."
         )
     return questions
+
+
+def _may_be_persons(values: pd.Series) -> bool:
+    """Return True for whole numbers that are nearly all between the smallest and the largest one, most of them in few rows."""
+    number, few = values.nunique(), max(IDENTIFYING * len(values), AGES)
+    return bool((values % 1 == 0).all() and few < number < len(values) and np.ptp(values) < 2 * number)
+
+
+def _nines(values: pd.Series) -> str:
+    """Return a number of two or more nines that is in far more rows than most others; empty if there is none."""
+    counts = values.value_counts()
+    often = counts[counts > max(CODED * len(values), OFTEN * counts.median())]
+    return next((code for code in (f"{value:g}" for value in often.index) if re.fullmatch("99+", code)), "")
 
 
 def _missing_question(name: str, absent: int) -> list[str]:

@@ -154,7 +154,7 @@ def wrong_rules(schema: PublicSchema) -> Iterator[str]:
         for name, values in zip(rule.columns, rule.conditions, strict=True):
             if not isinstance(values, Range):
                 yield from (
-                    f"{rule.sentence}: {value!r} is no value of {name}"
+                    f"{rule.sentence}: {value!r} is no value of {name}; allowed: {', '.join(_allowed(schema.columns[name]))}"
                     for value in _listed(values)
                     if not _is_value(schema, name, value)
                 )
@@ -168,6 +168,16 @@ def wrong_rules(schema: PublicSchema) -> Iterator[str]:
     for place, rule in enumerate(schema.rules):
         if rule.columns[1] in causes[: place + 1]:
             yield f"{rule.sentence}: changes a column that a rule before it uses; put it first"
+
+
+def _allowed(column: Column) -> Iterator[str]:
+    """Describe the values that a rule may name: codes of missing values by their number."""
+    if column.type == "category":
+        yield from column.categories or []
+    else:
+        yield f"numbers from {exact(column.ends[0])} to {exact(column.ends[1])}, with the declared decimals"
+        yield from map(exact, [*([0.0] if column.own_zero else []), *column.codes])
+    yield from [MISSING] if column.may_be_missing else []
 
 
 def _is_value(schema: PublicSchema, name: str, value: Value) -> bool:

@@ -178,7 +178,10 @@ class Column(Model):
                     raise ValueError(f"{key} has {exact(value)}; allowed: other numbers than 0, with the declared decimals")
         for code in self.codes:
             if not numbers or self.ends[0] <= code <= self.ends[1] or (code == 0 and self.own_zero):
-                raise ValueError(f"missing_codes has {code:g}; allowed: numbers outside the bounds of a column of numbers")
+                raise ValueError(
+                    f"missing_codes has {code:g}; allowed: numbers outside the bounds of a column of numbers. For texts that are "
+                    f"numbers between them, declare missing_values at the top of the schema: {{ COLUMN: ['', '{code:g}'] }}"
+                )
             if round(code, self.places) != code:
                 raise ValueError(f"missing_codes has {code:g}; allowed: numbers with the declared decimals")
         return self
@@ -200,7 +203,10 @@ class Column(Model):
     @model_validator(mode="after")
     def _possible_scale(self) -> Self:
         if self.scale == "log" and (self.lower is None or self.lower < 1 / LARGEST):
-            raise ValueError(f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}")
+            raise ValueError(
+                f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}; with it, own_zero: "
+                "true allows 0"
+            )
         if (self.scale == "signed_log") != (self.unit is not None):
             raise ValueError("unit has to be given for scale: signed_log, and only for it")
         if self.unit is not None and self.unit >= max(abs(self.lower or 0), abs(self.upper or 0)):

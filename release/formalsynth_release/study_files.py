@@ -26,7 +26,10 @@ def schema_text(
 ) -> str:
     """Write the draft of a schema, with its questions as comments."""
     lines = [f"{_one(column['name'])}: {_one({k: v for k, v in column.items() if k != 'name'})}" for column in columns]
-    decimal = f"{DECLARE}\nthousands: {DECLARE} # mark between thousands, or none" if grouped else _one(written.decimal)
+    thousands = f"\nthousands: {written.thousands}" if written.thousands else ""
+    decimal = (
+        f"{DECLARE}\nthousands: {DECLARE} # mark between thousands, or none" if grouped else _one(written.decimal) + thousands
+    )
     given = {
         "file": file,
         "encoding": written.encoding,

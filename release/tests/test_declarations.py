@@ -131,8 +131,8 @@ def test_dates_become_numbers(date, text, number):
 @pytest.mark.parametrize(("changes", "part"), [
     ({"pay": {"points": [70_000]}}, "points has 70000; allowed"), ({"pay": {"points": [2041.941]}}, "with the declared decimals"),
     ({"pay": {"edges": [500]}}, "edges has 500; allowed"),
-    ({"pay": {"missing_codes": {"600": "x"}}}, "numbers outside the bounds"),
-    ({"pay": {"missing_codes": {"0": "x"}}}, "missing_codes has 0"),
+    ({"pay": {"missing_codes": {"600": "x"}}}, r"numbers outside the bounds .* top of the schema: { COLUMN: \['', '600'\] }"),
+    ({"pay": {"missing_codes": {"0": "x"}}}, "missing_codes has 0"), ({"pay": {"lower": 0}}, "own_zero: true allows 0"),
     ({"pay": {"missing_codes": {"x": "y"}}}, "a number, such as -7"),
     ({"post": {"categories": ["081"]}}, "at least 2 items"), ({"post": {"categories": ["081", "09"]}}, "categories has '081'"),
     ({"status": {"labels": {"w": "widowed"}}}, "labels has 'w'"), ({"came": {"since": None}}, "since is needed"),
@@ -145,7 +145,9 @@ def test_declarations_that_contradict_the_column_are_refused(changes, part):
 
 @pytest.mark.parametrize(("rules", "part"), [
     ([{"if": {"hours": 0}, "then": {"wage": 0}}], "needs two different released columns"),
-    ([{"if": {"hours": 0}, "then": {"pay": -9}}], "-9.0 is no value of pay"),
+    ([{"if": {"hours": 0}, "then": {"pay": -9}}], "-9.0 is no value of pay; allowed: numbers from 500 to 50000, with"),
+    ([{"if": {"hours": 0}, "then": {"pay": "not asked"}}], "with the declared decimals, 0, -7, -8, missing"),
+    ([{"if": {"status": "x"}, "then": {"pay": 0}}], "'x' is no value of status; allowed: s, m"),
     ([{"if": {"status": {"below": 3}}, "then": {"pay": 0}}], "status has categories"),
     ([{"if": {"hours": 0}, "then": {"pay": "missing"}}, {"if": {"status": "s"}, "then": {"pay": 0}}], "contradicts the rule"),
     ([{"if": {"pay": 0}, "then": {"hours": 0}}, {"if": {"hours": 0}, "then": {"pay": 0}}], "put it first"),

@@ -48,10 +48,13 @@ def test_labels_are_kept_and_drafted(tmp_path, ending):
     write_file(schema(), ROWS, path)
     assert labels_of(path) == {"sex": {"1": "male", "2": "female"}, "income": {"-7": "not asked"}}
     inspect(path, "income", tmp_path / "study")
-    columns = yaml.safe_load((tmp_path / "study" / "schema.yaml").read_text())["columns"]
+    drafted = yaml.safe_load((tmp_path / "study" / "schema.yaml").read_text())
+    columns = drafted["columns"]
     assert columns["sex"]["labels"] == {"1": "male", "2": "female"}
     assert columns["sex"]["categories"] == ["1", "2"]
     assert columns["income"]["missing_codes"] == {"-7": "not asked"}
+    assert (drafted["decimal"], drafted["thousands"]) == (".", "none")
+    assert "marks between thousands" not in (tmp_path / "study" / "confidential" / "questions.txt").read_text()
 
 
 def test_a_value_is_written_alone(tmp_path):

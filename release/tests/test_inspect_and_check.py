@@ -57,6 +57,20 @@ def test_all_columns_are_synthesized_but_those_that_may_name_somebody(folder):
     assert given == {"income": None} | undecided | synthesized
 
 
+def test_numbers_of_persons_in_several_rows_and_codes_between_the_bounds_are_asked_about(folder):
+    table = incomes.incomes()
+    table["pid"] = [k // 2 for k in range(3000)]
+    table["grade"] = [(99, -1)[k % 40 == 0] if k % 8 == 0 else k % 101 for k in range(3000)]
+    table = table[:400]
+    table.to_csv("income.csv", index=False)
+    inspected()
+    questions = Path("studies/income/confidential/questions.txt").read_text()
+    assert "- pid: has 200 different whole numbers in 400 rows; do they name persons?" in questions
+    assert "at the top of the schema: missing_values: { grade: ['', '99'] }" in questions
+    assert (questions.count("do they name persons"), questions.count("is in many rows")) == (1, 1)
+    assert yaml.safe_load(Path("studies/income/schema.yaml").read_text())["columns"]["pid"]["release"] == "DECLARE"
+
+
 @pytest.mark.parametrize("format", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M"])
 def test_dates_are_asked_about(folder, format):
     table = incomes.incomes()
