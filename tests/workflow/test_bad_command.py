@@ -20,7 +20,7 @@ COMMANDS = [
     (["--config", "data_folder=config/config.yaml"], "--config: data_folder: given 'config/config.yaml'; allowed: a folder"),
     # targets
     ([FIGURES / "fig99.png"], "no figure range/fig99 to make; there are: range/fig01, range/fig02"),
-    ([RESULTS / "table9.csv"], "no table range/table9 to make; there are: range/table1, range/table2"),
+    ([RESULTS / "table99.csv"], "no table range/table99 to make; there are: range/table1, range/table2"),
     (["figures/paper/range/fig01.png"], "No rule to produce figures/paper/range/fig01.png"),
     (["figures/smoke/rnage/fig01.png"], "No rule to produce figures/smoke/rnage/fig01.png"),
     (

@@ -118,7 +118,9 @@ def test_every_replicate_of_every_synthesizer_has_a_row(finished):
         assert failed["reason"].notna().all()
         fits = table[(table["status"] == "ok") & (table["synthesizer"] != DATA)]
         assert (fits["rhat_max"] <= 1.05).all()
-        assert (fits["epsilon"] == 2 * fits["delta"]).all()
+        # a record that moves inside its brackets changes two clipped terms
+        terms = np.where(fits["guarantee"].str.startswith("DP (moves)"), 2, 1)
+        assert (fits["epsilon"] == 2 * terms * fits["delta"]).all()
         assert (fits["ecdf_avg"] <= fits["ecdf_max"] ** 2 + 1e-12).all()
         # of the plain posterior no fit may fail; of a pseudo posterior of 19 or 20 records one may
         assert (table.loc[table["synthesizer"] == "Unweighted", "status"] == "ok").all()
