@@ -130,9 +130,10 @@ def test_a_cluster_makes_the_same_bytes(profile, slurm, folder, finished, reposi
     assert run.returncode == 0, run.stdout[-5000:]
     assert ("Submitted array job" in run.stdout) == (profile == "slurm")
     logs = [path for rule in on_nodes(repository) for path in (folder / "logs" / SCALE / rule).rglob("*.log")]
-    assert len(logs) >= 6
+    parts = [path for path in logs if "study" in path.relative_to(folder).parts]
+    assert min(len(parts), len(logs) - len(parts)) >= 4
     # one for each part of a study, and one for the batch, which runs four steps at a time
-    assert sorted(jobs(slurm, "%T %C")[before:]) == ["COMPLETED 1"] * 6 + ["COMPLETED 4"]
+    assert sorted(jobs(slurm, "%T %C")[before:]) == ["COMPLETED 1"] * len(parts) + ["COMPLETED 4"]
     made, locally = results(folder), results(finished)
     assert made == {name: locally[name] for name in made}
     assert {name for name in locally if "/zcdp/" in name} <= set(made)
