@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, intercept_only
+from formalsynth.core.arrays import Array, intercept_only, take
 from formalsynth.core.constraints import CountOfTwo, NonNegative, OpenProportion, PositiveNumber
 from formalsynth.core.utility import ecdf_distances
 from formalsynth.core.weights import lipschitz_weights
@@ -118,15 +118,9 @@ class Month:
 
     def ecdf_max(self, posterior: LatticePosterior, present: Array, generator: np.random.Generator) -> float:
         """Return the mean distance of synthetic data sets from the records that are present."""
-        real, draws = self.x[present > 0], self.draws(posterior)
-        sets = [synthetic(draws, k, len(real), generator) for k in range(TRIED)]
-        return float(np.mean([ecdf_distances(real, values)[0] for values in sets]))
-
-
-def synthetic(draws: Mapping[str, Array], k: int, n: int, generator: np.random.Generator) -> Array:
-    """Draw n values from the distribution with draw k of the parameters."""
-    phi, precision = draws["phi"][k], draws["lambda"][k]
-    return np.clip(generator.beta(precision * phi, precision * (1 - phi), n), 1e-300, 1 - 1e-16)
+        real = self._records.take(present > 0)
+        sets = FAMILY.predict(generator, real, take(self.draws(posterior), slice(TRIED)))
+        return float(np.mean([ecdf_distances(real.x, values)[0] for values in sets]))
 
 
 def chosen(month: Month, present: Array, weights: Weights, epsilon: float, seed: np.random.SeedSequence) -> Choice:
@@ -209,7 +203,7 @@ def _month(generator: np.random.Generator, shape1: float, shape2: float, later: 
     """Draw the records (n,) of a month."""
     first = np.array([shape1 / (shape1 + shape2), shape1 + shape2])
     level, precision = first * np.exp(spread * generator.standard_normal(2) + [later, 0.0])
-    return np.clip(generator.beta(precision * level, precision * (1 - level), n), 1e-300, 1 - 1e-16)
+    return generator.beta(precision * level, precision * (1 - level), n)
 
 
 def _summary(table: pd.DataFrame) -> dict[str, float]:
@@ -233,6 +227,7 @@ class Plan:
     seeds: Sequence[np.random.SeedSequence]
     epsilon: float
     delta: float
+    _measured: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)
 
     @cached_property
     def first(self) -> Choice:
@@ -247,12 +242,9 @@ class Plan:
         month = self.months[0]
         present = _present(month)
         draws = month.draws(month.posterior(month.min_max(present)(self.first.scale, self.first.shift)))
-        released = synthetic(draws, 0, int(present.sum()), np.random.default_rng(self.seeds[0]))
+        records = intercept_only(month.x[present > 0])
+        released = FAMILY.predict(np.random.default_rng(self.seeds[0]), records, take(draws, slice(1)))[0]
         return by_value(released, month.uniforms, self.epsilon, self.seeds[0])
-
-    @cached_property
-    def _measured(self) -> dict[tuple[str, int], dict[str, float]]:
-        return {}
 
     def measured(self, arm: str, t: int) -> dict[str, float]:
         """Return the row of a month: of month 1, the same for all arms that choose."""
