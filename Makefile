@@ -75,7 +75,7 @@ test-slow: setup .venv/for_tests ## set-up, then the slow tests: kills, full dis
 LINT := "ruff check ." "ruff format --check ." mypy lint-imports \
   "lint-imports --config workflow/pyproject.toml" "lint-imports --config release/pyproject.toml" \
   "snakefmt --check Snakefile workflow/Snakefile workflow/rules" \
-  "snakemake --lint" "python -m dev.reference --check" "python -m dev.weight" \
+  "snakemake --lint" "python -m dev.reference --check" "python -m dev.weight" "python -m dev.cards" \
   "python -m dev.words" "python -m dev.prose" "python -m dev.numbers"
 lint: setup .venv/for_tests ## check style, types, words, numbers in documents, imports, generated files, and lines of code
 	@export $(RUN); for check in $(LINT); do $$check || exit 1; done
