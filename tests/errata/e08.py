@@ -4,7 +4,8 @@ import numpy as np
 from check import Row, near, numeric_check, simulated_delta
 
 from formalsynth.core.gaussian import analytic_sigma, gaussian_delta
-from formalsynth_workflow.papers.reps.weighting import hinge_weights
+from formalsynth.reps.stages import Risk
+from formalsynth.reps.weight_maps.by_score import hinge_weights
 
 N, CLIP, UPPER = 1000, 4.0, 10.0
 """Number of training records, half in each class; clip of standardised numbers; declared upper bound, also the added value."""
@@ -75,7 +76,7 @@ def threshold(u):
 
 def weights(u):
     """Weights (n,) of records with these scores."""
-    return hinge_weights(u, threshold(u), STRENGTH)
+    return hinge_weights(Risk(u, threshold(u), strength=STRENGTH))
 
 
 def moved_by_joining(x):

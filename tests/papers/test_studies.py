@@ -2,11 +2,11 @@
 
 import pandas as pd
 import pytest
-from papers.studies import SETTINGS, arm, arms_of, run
 from pydantic import ValidationError
 
 from formalsynth.core.words import GUARANTEES
 from formalsynth_workflow.study import STUDIES
+from papers.studies import SETTINGS, arm, arms_of, run
 
 PARAMETERS = {
     "coverage": ["m", "n_syn"],

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from formalsynth.core.gaussian import gaussian_epsilon
+from formalsynth.reps.learners.naive_bayes import weighted_sums
 from formalsynth_workflow.papers.reps.datasets import simulated
 from formalsynth_workflow.papers.reps.measure import instance_bounds, measure, weighting_bias
 from formalsynth_workflow.papers.reps.methods import METHODS
@@ -9,7 +10,6 @@ from formalsynth_workflow.papers.reps.prepare import load_split, prepare
 from formalsynth_workflow.papers.reps.release import Replicate, release
 from formalsynth_workflow.papers.reps.settings import ExperimentSettings
 from formalsynth_workflow.papers.reps.stages import OWN_STAGES
-from formalsynth_workflow.papers.reps.synthesis import weighted_sums
 from formalsynth_workflow.papers.reps.tables import split_table
 
 from .conftest import streams_of

@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from formalsynth.reps.learners.naive_bayes import contributions, weighted_sums
 from formalsynth_workflow.papers.reps.attacks import advantages_without_release
 from formalsynth_workflow.papers.reps.datasets import simulated
 from formalsynth_workflow.papers.reps.evaluation import auroc_without_each
 from formalsynth_workflow.papers.reps.measure import measure, protected_bounds
-from formalsynth_workflow.papers.reps.outside import joining_distance, leaving_distances, swaying_records
+from formalsynth_workflow.papers.reps.outside import choose_strength, joining_distance, leaving_distances, swaying_records
 from formalsynth_workflow.papers.reps.prepare import prepare
 from formalsynth_workflow.papers.reps.release import Replicate, release
 from formalsynth_workflow.papers.reps.settings import ExperimentSettings
-from formalsynth_workflow.papers.reps.synthesis import contributions, weighted_sums
 from formalsynth_workflow.papers.reps.tables import Table, declared_standardiser, training_standardiser
-from formalsynth_workflow.papers.reps.weighting import choose_strength
 
 
 def encoded(table, standardiser):
@@ -115,3 +114,12 @@ def test_the_printed_reference_alone_has_an_advantage_without_a_release(targets)
         auc = roc_auc_score(targets.member[chosen], targets.reference_printed[chosen])
         assert result[decile] == pytest.approx(2 * auc - 1)
     assert abs(result[10]) > 0.3
+
+
+@pytest.mark.parametrize(("utility", "chosen"), [
+    ({0.5: 0.80, 1.0: 0.80, 2.0: 0.79, 4.0: 0.70}, 2.0),
+    ({0.5: 0.70, 1.0: 0.79, 2.0: 0.70, 4.0: 0.79}, 4.0),
+    ({0.5: 0.70, 1.0: 0.70, 2.0: 0.70, 4.0: 0.70}, 0.5),
+])  # fmt: skip
+def test_the_largest_strength_close_to_uniform_is_chosen(utility, chosen):
+    assert choose_strength(utility, 0.80, 0.02) == chosen

@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 
 from formalsynth.core.gaussian import analytic_sigma, gaussian_delta
+from formalsynth.reps.scorers.one_way import Marginals, release_marginals
+from formalsynth.reps.stages import Risk
+from formalsynth.reps.weight_maps.by_score import removal_weights
 from formalsynth_workflow.papers.reps.methods import METHODS
 from formalsynth_workflow.papers.reps.prepare import load_split, prepare
-from formalsynth_workflow.papers.reps.release import Replicate, budget_of, release
+from formalsynth_workflow.papers.reps.release import Replicate, budget_of, release, threshold_of
 from formalsynth_workflow.papers.reps.settings import ExperimentSettings
-from formalsynth_workflow.papers.reps.weighting import removal_weights
 
 from .conftest import streams_of, tstr
 
@@ -79,7 +81,7 @@ def test_synthetic_records_lie_within_the_clip_in_their_own_units(prepared, sett
 def test_tau_from_the_records_is_not_covered_by_the_budget():
     """With the released histograms held fixed, tau still moves with a record, and with tau the weights of many others."""
     scores = np.repeat([1.0, 2.0], [90, 11])
-    whole, less = (removal_weights(part, float(np.quantile(part, 0.9))) for part in (scores, scores[:-1]))
+    whole, less = (removal_weights(Risk(part, float(np.quantile(part, 0.9)))) for part in (scores, scores[:-1]))
     assert (whole[:-1] != less).sum() == 10
 
 
@@ -89,3 +91,23 @@ def test_non_private_utility_of_real_data(dataset, least):
     prepared = prepare(dataset, load_split(dataset, "", streams), settings)
     synthetic = release(Replicate(prepared, settings, streams), "non_private", 4.0).synthetic
     assert tstr(prepared, synthetic.table, "test") > least
+
+
+def test_threshold_from_marginals_is_post_processing(generator):
+    cells = np.column_stack([generator.integers(size, size=60) for size in (4, 4, 3, 2)])
+    marginals = release_marginals(cells, (4, 4, 3, 2), 3.0, generator)
+    first, second = (
+        threshold_of(scores, marginals, 0.9, "marginals", np.random.default_rng(5)) for scores in (np.zeros(3), np.ones(9))
+    )
+    assert first == second
+    scores = marginals.scores(cells)
+    assert threshold_of(scores, marginals, 0.9, "records", generator) == np.quantile(scores, 0.9)
+
+
+def test_threshold_from_marginals_is_their_quantile(generator):
+    """Two features with four distinct sums whose exact distribution is known."""
+    log_frequency = np.log([0.9, 0.1, 0.8, 0.2])
+    marginals = Marginals((2, 2), log_frequency)
+    # Scores from the least: .72, .18, .08, .02 of the mass; the 0.85 quantile is the second (common, rare).
+    result = threshold_of(np.zeros(1), marginals, 0.85, "marginals", generator)
+    assert result == pytest.approx(-np.log(0.9 * 0.2) / 2)

@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pandas as pd
-from papers.studies import arms_of, key_of, run
 
 from formalsynth.core.streams import Address
 from formalsynth_workflow import PACKAGE
@@ -12,6 +11,7 @@ from formalsynth_workflow.papers.reps.methods import METHODS
 from formalsynth_workflow.papers.reps.settings import ExperimentSettings
 from formalsynth_workflow.papers.reps.stages import OWN_STAGES
 from formalsynth_workflow.study import STUDIES
+from papers.studies import arms_of, key_of, run
 
 STUDY = STUDIES["protection"]
 

@@ -16,8 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Integers
+from formalsynth.reps.influence import Mask
 from formalsynth_workflow.papers.reps.neighbours import nearest
-from formalsynth_workflow.papers.reps.tables import Encoded, Mask
+from formalsynth_workflow.papers.reps.tables import Encoded
 
 DECILES = 10
 _TINY = 1e-12

@@ -12,6 +12,9 @@ import pandas as pd
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.gaussian import gaussian_epsilon
+from formalsynth.reps.influence import Mask, composed_epsilon, instance_epsilon, protective_weights
+from formalsynth.reps.learners.naive_bayes import weighted_sums
+from formalsynth.reps.scorers.one_way import histogram_sensitivity
 from formalsynth_workflow.papers.reps.attacks import (
     DECILES,
     Targets,
@@ -24,13 +27,9 @@ from formalsynth_workflow.papers.reps.attacks import (
 from formalsynth_workflow.papers.reps.evaluation import auroc, scorer_quality
 from formalsynth_workflow.papers.reps.methods import METHODS
 from formalsynth_workflow.papers.reps.outside import leaving_distances
-from formalsynth_workflow.papers.reps.per_instance import composed_epsilon, instance_epsilon, protective_weights
 from formalsynth_workflow.papers.reps.prepare import Prepared
 from formalsynth_workflow.papers.reps.release import Budget, Replicate, SyntheticRelease, release
-from formalsynth_workflow.papers.reps.scoring import histogram_sensitivity
 from formalsynth_workflow.papers.reps.settings import ExperimentSettings
-from formalsynth_workflow.papers.reps.synthesis import weighted_sums
-from formalsynth_workflow.papers.reps.tables import Mask
 
 Row = dict[str, float | str]
 """Columns of one row of ``replicates.csv``."""

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth_workflow.papers.reps.settings import ExperimentSettings, Noise
-from formalsynth_workflow.papers.reps.weighting import cap_weights, hinge_weights, removal_weights
+from formalsynth.reps.influence import Noise
+from formalsynth.reps.stages import Risk
+from formalsynth.reps.weight_maps.by_score import cap_weights, hinge_weights, removal_weights
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,10 @@ class Method:
         """Weights (n,) from scores (n,): 1 without scores; 0 above the threshold unless they decrease with the score."""
         if not self.scored:
             return np.ones_like(scores)
+        risk = Risk(scores, threshold, strength=strength)
         if not self.tuned:
-            return removal_weights(scores, threshold)
-        cap = settings.weight_map == "cap"
-        weights = cap_weights(scores, threshold) if cap else hinge_weights(scores, threshold, strength)
+            return removal_weights(risk)
+        weights = cap_weights(risk) if settings.weight_map == "cap" else hinge_weights(risk)
         return generator.permutation(weights) if self.shuffled else weights
 
     def exclusions(self, settings: ExperimentSettings) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from formalsynth.core import compiled
 from formalsynth.core.arrays import Array, Integers, blocks
 from formalsynth.core.compiled import Codes
-from formalsynth_workflow.papers.reps.tables import Encoded, offsets
+from formalsynth.reps.domain import offsets
+from formalsynth_workflow.papers.reps.tables import Encoded
 
 MOST = 256
 """Largest number of values of a categorical feature."""

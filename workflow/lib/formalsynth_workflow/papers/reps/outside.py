@@ -12,10 +12,21 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers
+from formalsynth.reps.domain import CLASSES
+from formalsynth.reps.influence import Mask
+from formalsynth.reps.learners.naive_bayes import Contributions, weighted_sums
 from formalsynth_workflow.papers.reps.evaluation import auroc_without_each
-from formalsynth_workflow.papers.reps.synthesis import CLASSES, Contributions, weighted_sums
-from formalsynth_workflow.papers.reps.tables import Mask, Table
-from formalsynth_workflow.papers.reps.weighting import choose_strength
+from formalsynth_workflow.papers.reps.tables import Table
+
+
+def choose_strength(utility: Mapping[float, float], uniform: float, slack: float) -> float:
+    """Return the largest lam whose validation utility is within ``slack`` of uniform weights; the smallest lam if none is.
+
+    The choice uses validation records and is outside the budget. The paper does not specify the choice if no candidate is
+    close enough; if utility is low, its tables print the smallest candidate.
+    """
+    close = [strength for strength, value in utility.items() if value >= uniform - slack]
+    return max(close, default=min(utility))
 
 
 def joining_distance(train: Table, contributions_of: Callable[[Table], Contributions]) -> float:

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Integers
+from formalsynth.reps.domain import histogram_cells
+from formalsynth.reps.learners.naive_bayes import Contributions, contributions
 from formalsynth_workflow.papers.reps.attacks import Targets, prepare_targets
 from formalsynth_workflow.papers.reps.datasets import DATASETS
 from formalsynth_workflow.papers.reps.outside import joining_distance
-from formalsynth_workflow.papers.reps.scoring import histogram_cells
 from formalsynth_workflow.papers.reps.settings import DatasetName, ExperimentSettings
 from formalsynth_workflow.papers.reps.stages import Streams
-from formalsynth_workflow.papers.reps.synthesis import Contributions, contributions
 from formalsynth_workflow.papers.reps.tables import (
     Encoded,
     Split,

@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
+from formalsynth.reps.influence import ACCOUNTINGS, Accounting, Noise, noise_sigma
+from formalsynth.reps.learners.naive_bayes import fit_naive_bayes, release_sums
+from formalsynth.reps.scorers.one_way import Marginals, histogram_sensitivity, release_marginals
 from formalsynth_workflow.papers.reps.attacks import Comparison, Targets, bootstrap_comparisons
 from formalsynth_workflow.papers.reps.evaluation import Classifier, auroc
 from formalsynth_workflow.papers.reps.methods import METHODS, Method
-from formalsynth_workflow.papers.reps.outside import swaying_records
-from formalsynth_workflow.papers.reps.per_instance import ACCOUNTINGS, Accounting, noise_sigma
+from formalsynth_workflow.papers.reps.outside import choose_strength, swaying_records
 from formalsynth_workflow.papers.reps.prepare import Prepared, targets_of
-from formalsynth_workflow.papers.reps.scoring import histogram_sensitivity, release_marginals, threshold_of
-from formalsynth_workflow.papers.reps.settings import ExperimentSettings, Noise
+from formalsynth_workflow.papers.reps.settings import ExperimentSettings
 from formalsynth_workflow.papers.reps.stages import Streams
-from formalsynth_workflow.papers.reps.synthesis import fit_naive_bayes, release_sums
 from formalsynth_workflow.papers.reps.tables import Encoded, Table, encode
-from formalsynth_workflow.papers.reps.weighting import choose_strength
+
+THRESHOLD_DRAWS = 100_000
+"""Number of records drawn from the released frequencies for the quantile of their scores."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,8 @@ class Replicate:
         prepared, settings = self.prepared, self.settings
         sums = release_sums(prepared.records, weights, sigma, self.streams("release"))
         model = fit_naive_bayes(sums, prepared.records.levels, clip=settings.clip)
-        z, categories, label = model.sample(self.streams("sample"), prepared.n)
-        table = Table(prepared.split.table.schema, prepared.standardiser.inverse(z), categories, label)
+        drawn = model.sample(self.streams("sample"), prepared.n)
+        table = Table(prepared.split.table.schema, prepared.standardiser.inverse(drawn.z), drawn.categories, drawn.label)
         return Synthetic(table, encode(table, prepared.space), (weights.tobytes(), sigma))
 
     def classifier(self, synthetic: Synthetic) -> Classifier:
@@ -175,6 +178,23 @@ def release(replicate: Replicate, method: str, epsilon: float) -> SyntheticRelea
     weights = replicate.weights(chosen, scoring, choice.strength)
     synthetic = replicate.synthesize(weights, budget.synthesis_sigma)
     return SyntheticRelease(synthetic, budget, weights, scoring if chosen.scored else None, choice)
+
+
+def threshold_of(
+    scores: Array,
+    marginals: Marginals,
+    quantile: float,
+    taken_from: Literal["records", "marginals"],
+    generator: np.random.Generator,
+) -> float:
+    """Threshold tau of high scores.
+
+    With ``records``, it is the quantile of their scores, as in the paper: a function of the confidential records outside the
+    budget. With ``marginals``, it is the quantile under the released frequencies, which is post-processing.
+    """
+    if taken_from == "marginals":
+        scores = marginals.draw_scores(generator, THRESHOLD_DRAWS)
+    return float(np.quantile(scores, quantile))
 
 
 def _score(replicate: Replicate, noise: Noise, epsilon: float) -> Scoring:

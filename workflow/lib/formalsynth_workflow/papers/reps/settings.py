@@ -15,9 +15,6 @@ from formalsynth.core.model import Model
 
 DatasetName = Literal["simulated", "breast_cancer", "adult", "german"]
 """Names of the paper's data sets in config (Section 7.2)."""
-Noise = Literal["per_block", "joint"]
-"""Calibration of the noise: by the printed formula for the histograms and for each block of statistics (Sections 7.4 and B.3),
-or the smallest noise for the histograms and for all statistics together."""
 
 
 class ExperimentSettings(Model):

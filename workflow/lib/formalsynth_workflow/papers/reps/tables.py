@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.text import DataError
+from formalsynth.reps.domain import one_hot
+from formalsynth.reps.influence import Mask
 
-Mask = NDArray[np.bool_]
 Encoded = NDArray[np.floating[Any]]
 """Records as rows of numbers, (n, d), in the space of evaluation models and attacks."""
 Column = Sequence[str | float] | NDArray[Any]
@@ -193,16 +194,3 @@ def declared_standardiser(schema: Schema, clip: float) -> Standardiser:
 def encode(table: Table, standardiser: Standardiser) -> Encoded:
     """Encode records as standardised numbers and one-hot categories (n, p + sum of levels), for evaluation models and attacks."""
     return np.hstack([standardiser(table.continuous), one_hot(table.categories, table.schema.levels)]).astype(np.float32)
-
-
-def one_hot(categories: Integers, levels: Sequence[int]) -> Array:
-    """One-hot columns (n, sum of levels), in the order of the features."""
-    flat = categories + offsets(levels)
-    encoded = np.zeros((len(categories), sum(levels)))
-    np.put_along_axis(encoded, flat, 1.0, axis=1)
-    return encoded
-
-
-def offsets(levels: Sequence[int]) -> Integers:
-    """Position of the first cell of each feature among the cells of all features."""
-    return np.concatenate([[0], np.cumsum(levels)[:-1]]).astype(np.int64) if len(levels) else np.empty(0, dtype=np.int64)

@@ -1,14 +1,8 @@
 import numpy as np
 import pytest
 
-from formalsynth_workflow.papers.reps.scoring import (
-    Marginals,
-    histogram_cells,
-    histogram_sensitivity,
-    release_marginals,
-    threshold_of,
-)
-from formalsynth_workflow.papers.reps.tables import one_hot
+from formalsynth.reps.domain import histogram_cells, one_hot
+from formalsynth.reps.scorers.one_way import histogram_sensitivity, release_marginals
 
 SIZES = (4, 4, 3, 2)
 
@@ -52,22 +46,3 @@ def test_frequencies_are_proper_under_any_noise(cells, generator):
     shares = np.split(np.exp(marginals.log_frequency), np.cumsum(SIZES)[:-1])
     assert all(p.sum() == pytest.approx(1) and (p > 0).all() for p in shares)
     assert (marginals.scores(cells) >= 0).all()
-
-
-def test_threshold_from_marginals_is_post_processing(cells, generator):
-    marginals = release_marginals(cells, SIZES, 3.0, generator)
-    first, second = (
-        threshold_of(scores, marginals, 0.9, "marginals", np.random.default_rng(5)) for scores in (np.zeros(3), np.ones(9))
-    )
-    assert first == second
-    scores = marginals.scores(cells)
-    assert threshold_of(scores, marginals, 0.9, "records", generator) == np.quantile(scores, 0.9)
-
-
-def test_threshold_from_marginals_is_their_quantile(generator):
-    """Two features with four distinct sums whose exact distribution is known."""
-    log_frequency = np.log([0.9, 0.1, 0.8, 0.2])
-    marginals = Marginals((2, 2), log_frequency)
-    # Scores from the least: .72, .18, .08, .02 of the mass; the 0.85 quantile is the second (common, rare).
-    result = threshold_of(np.zeros(1), marginals, 0.85, "marginals", generator)
-    assert result == pytest.approx(-np.log(0.9 * 0.2) / 2)

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from formalsynth.core.gaussian import analytic_sigma, classical_sigma, gaussian_epsilon
-from formalsynth_workflow.papers.reps.per_instance import (
+from formalsynth.reps.influence import (
     ACCOUNTINGS,
     composed_epsilon,
     instance_epsilon,
     noise_sigma,
     protective_weights,
 )
-from formalsynth_workflow.papers.reps.synthesis import contributions, weighted_sums
+from formalsynth.reps.learners.naive_bayes import contributions, weighted_sums
 
 DELTA = 1e-3
 LEVELS = (3, 2)

@@ -1,4 +1,4 @@
-"""Per-instance privacy of a weighted Gaussian release (REPS paper, Section 6).
+"""Per-instance privacy of a weighted Gaussian release from the influences of its records (REPS paper, Section 6).
 
 A record's influence is the norm of the change in the released sums when the record is replaced with the null record, in units
 of ``sigma``. Its privacy loss on this data set is that of Gaussian noise with this sensitivity.
@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import elementwise
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.gaussian import analytic_sigma, classical_sigma, gaussian_delta
-from formalsynth_workflow.papers.reps.settings import Noise
-from formalsynth_workflow.papers.reps.tables import Mask
 
+Mask = NDArray[np.bool_]
+Noise = Literal["per_block", "joint"]
+"""Calibration of the noise: by the printed formula for the histograms and for each block of statistics (Sections 7.4 and B.3),
+or the smallest noise for the histograms and for all statistics together."""
 Calibration = Literal["analytic", "classical"]
 CALIBRATIONS = {"analytic": analytic_sigma, "classical": classical_sigma}
 

@@ -15,13 +15,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 
 from formalsynth.core.arrays import Array, Integers
-from formalsynth_workflow.papers.reps.tables import offsets, one_hot
+from formalsynth.reps.domain import CLASSES, Domain, MixedRecords, offsets, one_hot
+from formalsynth.reps.influence import ACCOUNTINGS, Noise
+from formalsynth.reps.stages import LEARNERS, Budget, GaussianCost, Learned
 
-CLASSES = 2
 VARIANCE_FLOOR, LABEL_FLOOR = 0.01, 0.01
 """Smallest variance of a standardised number within a class, and smallest share of a class in the model (chosen)."""
+TINY = 1e-300
+"""Probability of a category without any count."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,9 @@ class Contributions:
         return np.asarray(np.sqrt(np.add.reduceat(np.square(rows / self.bounds), self.starts, axis=1)))
 
 
-def contributions(z: Array, categories: Integers, label: Integers, levels: Sequence[int], *, clip: float) -> Contributions:
+def contributions(
+    z: Array, categories: Integers, label: Integers, levels: Sequence[int], *, clip: float, norm_share: float = 1.0
+) -> Contributions:
     """Encode records for release.
 
     Args:
@@ -68,14 +74,15 @@ def contributions(z: Array, categories: Integers, label: Integers, levels: Seque
         label: (n,) 0 or 1.
         levels: (q,) number of values of each categorical feature.
         clip: limit; numbers are clipped to ``[-clip, clip]``.
+        norm_share: bound on the norms of numbers and of squares, relative to their largest possible norms.
     """
     n, features = z.shape
     z = np.clip(z, -clip, clip)
     blocks = [
         (np.ones((n, 1)), 1.0),
         (one_hot(categories, levels), float(np.sqrt(len(levels)))),
-        (z, clip * float(np.sqrt(features))),
-        (z**2, clip**2 * float(np.sqrt(features))),
+        (z, norm_share * clip * float(np.sqrt(features))),
+        (z**2, norm_share * clip**2 * float(np.sqrt(features))),
     ]
     blocks = [(rows, bound) for rows, bound in blocks if rows.shape[1]]
     widths = [rows.shape[1] for rows, _ in blocks]
@@ -120,8 +127,8 @@ class NaiveBayes:
     """(2, p)."""
     clip: float
 
-    def sample(self, generator: np.random.Generator, n: int) -> tuple[Array, Integers, Integers]:
-        """Draw n records: standardised numbers within the clip (n, p), categories (n, q), labels (n,).
+    def sample(self, generator: np.random.Generator, n: int) -> MixedRecords:
+        """Draw n records, with numbers within the clip.
 
         The random numbers do not depend on the parameters, so methods are compared with equal draws.
         """
@@ -130,7 +137,18 @@ class NaiveBayes:
         uniform = generator.random((n, len(self.probabilities)))
         columns = [_inverse(table, label, uniform[:, j]) for j, table in enumerate(self.probabilities)]
         categories = np.column_stack(columns) if columns else np.empty((n, 0), dtype=np.int64)
-        return np.clip(z, -self.clip, self.clip), categories, label
+        return MixedRecords(np.clip(z, -self.clip, self.clip), categories, label)
+
+    def log_density(self, records: MixedRecords) -> Array:
+        """Log density (n,), with the log probability of a clipped number at each end of the clip."""
+        label, z = records.label, records.z
+        scaled = (np.clip(z, -self.clip, self.clip) - self.mean[label]) / self.sd[label]
+        inside = -(scaled**2) / 2 - np.log(self.sd[label] * np.sqrt(2 * np.pi))
+        numbers = np.where(np.abs(z) < self.clip, inside, special.log_ndtr(-np.sign(z) * scaled))
+        density = np.log(np.where(label == 1, self.prior, 1 - self.prior)) + numbers.sum(axis=1)
+        for j, table in enumerate(self.probabilities):
+            density += np.log(np.maximum(table[label, records.categories[:, j]], TINY))
+        return np.asarray(density)
 
 
 def _inverse(table: Array, label: Integers, uniform: Array) -> Integers:
@@ -170,3 +188,34 @@ def _frequencies(table: Array) -> Array:
     table = np.maximum(table, 0.0)
     total = table.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(table, total, out=np.full_like(table, 1 / table.shape[1]), where=total > 0))
+
+
+@LEARNERS.register("naive_bayes")
+@dataclass(frozen=True)
+class NaiveBayesLearner:
+    """Instantiation A: naive Bayes from weighted clipped statistics with Gaussian noise."""
+
+    noise: Noise = "joint"
+    norm_share: float = 1.0
+
+    def influence(self, domain: Domain, records: MixedRecords) -> Array:
+        """Influence (n,) of each record on all blocks in the accounting of the noise, relative to its sensitivity."""
+        norms = self._contributions(domain, records).norms
+        accounting = ACCOUNTINGS[self.noise]
+        return accounting.influence(norms) / accounting.influence(np.ones(norms.shape[1]))
+
+    def fit(
+        self, domain: Domain, records: MixedRecords, weights: Array, budget: Budget, generator: np.random.Generator
+    ) -> Learned:
+        """Fit the model; arguments as in :meth:`formalsynth.reps.stages.Learner.fit`."""
+        rows = self._contributions(domain, records)
+        sigma = 0.0
+        if np.isfinite(budget.epsilon):
+            sigma = ACCOUNTINGS[self.noise].sigma(len(rows.starts), budget.epsilon, budget.delta)
+        model = fit_naive_bayes(release_sums(rows, weights, sigma, generator), domain.levels, clip=domain.clip)
+        return Learned(model, GaussianCost(rows.sensitivity / sigma if sigma else np.inf))
+
+    def _contributions(self, domain: Domain, records: MixedRecords) -> Contributions:
+        return contributions(
+            records.z, records.categories, records.label, domain.levels, clip=domain.clip, norm_share=self.norm_share
+        )

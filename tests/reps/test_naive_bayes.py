@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from formalsynth_workflow.papers.reps.synthesis import contributions, fit_naive_bayes, release_sums, weighted_sums
+from formalsynth.reps.learners.naive_bayes import contributions, fit_naive_bayes, release_sums, weighted_sums
 
 LEVELS = (3, 2)
 CLIP = 4.0
@@ -116,7 +116,8 @@ def test_samples_follow_the_model(generator):
     sums = np.array([[300.0, 150, 90, 60, 240, 60, 150, -60, 375, 120], [100, 10, 20, 70, 50, 50, 0, 50, 90, 45]])
     model = fit_naive_bayes(sums, LEVELS, clip=CLIP)
     n = 200_000
-    z, categories, label = model.sample(generator, n)
+    drawn = model.sample(generator, n)
+    z, categories, label = drawn.z, drawn.categories, drawn.label
     assert abs(label.mean() - 0.25) < 5 * np.sqrt(0.25 * 0.75 / n)
     for y in (0, 1):
         here, count = label == y, (label == y).sum()
@@ -138,5 +139,6 @@ def test_any_noise_gives_a_proper_model_inside_the_clip(generator, scale):
         model = fit_naive_bayes(scale * generator.standard_normal((2, 12)), LEVELS, clip=CLIP)
         assert 0.01 <= model.prior <= 0.99
         assert all(np.allclose(p.sum(axis=1), 1) and (p >= 0).all() for p in model.probabilities)
-        z, categories, label = model.sample(generator, 100)
+        drawn = model.sample(generator, 100)
+        z, categories, label = drawn.z, drawn.categories, drawn.label
         assert np.abs(z).max() <= CLIP and (categories < LEVELS).all() and set(label) <= {0, 1}

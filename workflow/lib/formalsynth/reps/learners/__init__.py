@@ -1,0 +1,1 @@
+"""Learners: each file registers its own (REPS paper, Section 5.3)."""

@@ -1,0 +1,1 @@
+"""Scorers: each file registers its own (REPS paper, Section 5.1)."""
