@@ -21,7 +21,7 @@ from formalsynth.core.words import METRICS, metric
 from formalsynth_workflow.report.contents import read_ledger
 from formalsynth_workflow.report.rows import ours
 
-DOCUMENTS = ("README.md", "docs/*.md", "docs/proofs/*.md")
+DOCUMENTS = ("README.md", "docs/**/*.md")
 """Documents whose parts are filled."""
 PAGES = "ATTEMPTS", "AUDIT", "COMPETITORS", "CONTRACTION", "COST", "INTERVALS", "OWN_STUDY", "PERFORMANCE", "WHAT_YOU_SIGN"
 CHECKED = ("README.md", *(f"docs/{name}.md" for name in PAGES), "docs/proofs/*.md")
@@ -35,7 +35,7 @@ WORDS = (
 NUMBER = re.compile(rf"(?<![\w.-])[-−+]?\d[\d.,]*\d|(?<![\w.-])\d|\b(?:{WORDS})\b", re.IGNORECASE)
 """Number in digits or words."""
 APART = re.compile(
-    r"<!-- begin: (?:\S+\.csv[^>]*? -->.*?<!-- end -->|(\w+) -->.*?<!-- end: \1 -->)"  # generated parts
+    r"<!-- begin: (?:\S+\.csv[^>]*? -->.*?<!-- end -->|([\w ]+) -->.*?<!-- end: \1 -->)"  # generated parts
     r"|^( *)```.*?^\2```|`[^`]*`|^ {4,}\S.*?$|<!--.*?-->|\]\([^)]*\)|https?://\S+"  # code and links
     r"|^ *\d+\. |^#+ \d+\."  # lists and headings
     # references

@@ -25,8 +25,6 @@ OFF = {
 }
 """Checks that are switched off, each with the reason."""
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "config/README.md", "docs/*.md")
-WRITTEN = ("docs/RESULTS.md",)
-"""Documents written by a run, from captions and errata that are checked at their source."""
 CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|</?[A-Za-z][^>\n]*>|^ {4}.*$", re.DOTALL | re.MULTILINE)
 """Parts of a document other than prose: code, markup, link targets."""
 
@@ -47,7 +45,7 @@ def main() -> int:
 def texts() -> Iterator[tuple[str, str]]:
     """Yield name and prose of each document and caption."""
     for pattern in DOCUMENTS:
-        for path in sorted(set(Path().glob(pattern)) - set(map(Path, WRITTEN))):
+        for path in sorted(Path().glob(pattern)):
             yield str(path), prose(path.read_text(encoding="utf-8"))
     plan = plan_of(Path("config"))
     for paper in plan.papers.values():

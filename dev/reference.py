@@ -8,17 +8,17 @@ from stored tables; ``--check`` only compares.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from PIL import Image
 
 from dev.numbers import documents, filled, markdown_rows
-from dev.results_page import errata_page, lead_picture, readme_part, results_page
+from dev.parts import errata_page, parts
 from formalsynth.runtime.files import atomic_write, read_table, write_text
 from formalsynth.settings.yaml_file import load_yaml
 from formalsynth_workflow import REPOSITORY
@@ -31,10 +31,8 @@ from formalsynth_workflow.report.contents import read_ledger
 SCALE = "paper"
 KEPT = Path("docs", "reference")
 LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
-README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
+README, ERRATA = Path("README.md"), Path("docs", "ERRATA.md")
 GLOSSARY, EXPLANATIONS = Path("docs", "GLOSSARY.md"), REPOSITORY / "workflow" / "report" / "glossary.yaml"
-PART, PICTURE = "findings", "picture"
-"""Names of the generated parts of README.md."""
 LARGEST = 100_000
 """Size above which a table is not copied, in bytes."""
 
@@ -92,7 +90,7 @@ def _words(row: Mapping[Hashable, object]) -> str:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write README, ERRATA, GLOSSARY and the tables of documents, or report which are out of date.
+    """Write ERRATA, GLOSSARY and the generated parts of documents, or report which are out of date.
 
     Args:
         plan: plan with the errata.
@@ -101,18 +99,23 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
 
     Returns:
         1 if something is out of date and was not written, else 0.
+
+    Raises:
+        ValueError: a document has an unknown part.
     """
     rows, steady, explained = read_ledger(folder / LEDGER), read_table(folder / STEADINESS), load_yaml(EXPLANATIONS)
-    readme = (folder / README).read_text(encoding="utf-8")
-    readme = between(readme, PICTURE, lead_picture(rows), str(README))
-    answers = {paper.question: paper.answer for paper in plan.papers.values() if paper.question}
+    generated = parts(plan, rows, steady)
     texts = {
-        README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
         ERRATA: errata_page(rows, plan.errata, explained["erratum_parts"]),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in explained["terms"].items())]) + "\n",
     }
     for path in documents(folder):
-        texts[path] = filled(texts.get(path) or _text(folder / path), folder)
+        text = filled(texts.get(path) or _text(folder / path), folder)
+        for name in re.findall(r"<!-- begin: ([a-z][a-z ]*) -->", text):
+            if name not in generated:
+                raise ValueError(f"{path}: there is no generated part {name}; allowed: {', '.join(generated)}")
+            text = between(text, name, generated[name]("../" * (len(path.parts) - 1)), str(path))
+        texts[path] = text
     stale = [path for path, text in texts.items() if not (folder / path).exists() or _text(folder / path) != text]
     for path in stale:
         if check:
@@ -127,7 +130,7 @@ def _text(path: Path) -> str:
 
 
 def keep(plan: Plan, folder: Path) -> None:
-    """Replace the drawings, small tables and ledger of the reference run with those of another run, and write its page."""
+    """Replace the drawings, small tables and ledger of the reference run with those of another run."""
     shutil.rmtree(folder / KEPT, ignore_errors=True)
     copies = [(folder / "results" / SCALE / "claims.csv", folder / LEDGER)]
     for key in plan.papers:
@@ -144,9 +147,9 @@ def keep(plan: Plan, folder: Path) -> None:
     verdicts = pd.concat([_drawn_verdicts(paper, plan, folder / "results" / SCALE / key) for key, paper in plan.papers.items()])
     steady = steadiness(verdicts)
     write_text(folder / STEADINESS, steady.to_csv(index=False))
-    agreements = agreement(verdicts) if len(steady) else np.empty(0)
-    rows = read_ledger(folder / LEDGER)
-    write_text(folder / RESULTS, results_page(plan, rows, SCALE, folder / "figures" / SCALE, steady, agreements))
+    if len(steady):
+        shares = agreement(verdicts)
+        print(f"Two drawings of the replicates agree on {shares.mean():.1%} of verdicts ({shares[0]:.1%} to {shares[-1]:.1%}).")
 
 
 def _drawn_verdicts(paper: Paper, plan: Plan, results: Path) -> pd.DataFrame:

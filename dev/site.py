@@ -22,7 +22,7 @@ from markdown_it.token import Token
 
 from formalsynth.runtime.files import write_text
 
-NAMED = ("docs/COST.md", "docs/OWN_STUDY.md", "docs/RESULTS.md", "docs/ERRATA.md", "docs/RUNNING.md")
+NAMED = ("docs/COST.md", "docs/OWN_STUDY.md", "docs/ERRATA.md", "docs/RUNNING.md")
 """Documents linked at the top of each page; README links to all others."""
 OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:|#")
 TEMPLATE = Environment(autoescape=True).from_string(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ CAMEL = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 def main(paths: list[str]) -> int:
     """Check the files of the repository, or those under the given paths."""
     rules = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-    files = {path for pattern in rules["files"] for path in Path().glob(pattern)} - set(map(Path, rules["not checked"]))
+    files = {path for pattern in rules["files"] for path in Path().glob(pattern)}
     if paths:
         files = {path for path in files if any(path.is_relative_to(folder) for folder in paths)}
     else:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from dev.reference import ERRATA, KEPT, README, RESULTS, SCALE, changes, keep, write
+from dev.reference import ERRATA, KEPT, README, SCALE, changes, keep, write
 from formalsynth_workflow.ledger.judge import COLUMNS
 from formalsynth_workflow.plan.load import read_plan
 
@@ -45,23 +45,29 @@ def run(tmp_path, plan):
     return tmp_path
 
 
-def test_the_page_counts_tests_and_names_what_failed(run, plan):
-    rows = ledger(a="reproduced", b="not reproduced", c="not reproduced", d="reproduced", e="misprint", f="data absent")
-    rows.loc[3, "kind"] = "implied by a"
-    rows.loc[4, "erratum"] = "E1"
+def test_parts_of_documents_are_written_from_the_reference_run(run, plan):
+    """A paper's part lists the answers to its question and what the run contradicts; links begin at the document."""
+    rows = ledger(b="not reproduced", c="reproduced", d="misprint", e="misprint", f="data absent")
+    rows = pd.concat([ledger(**{"range-averaged-amplifies": "reproduced"}), rows], ignore_index=True)
+    rows.loc[3, "kind"] = "recovered"
+    rows.loc[:1, "shows"] = ["figure 2", "table 1"]
     rows.to_csv(run / "results" / SCALE / "claims.csv", index=False)
     keep(plan, run)
-    text = (run / RESULTS).read_text(encoding="utf-8")
-    assert "Of 3 claims of the papers that this run could judge, 1 (33%) are reproduced, 0 in direction only" in text
-    assert "and 2 not; not among them: 1 misprint, 1 data absent." in text
-    assert "| `range` | 1 | 0 | 0 | 2 | 1 | 0 | 1 |" in text
-    assert "implied 1 (1 reproduced)" in text
-    assert "Errata that make claims fail:\n\n- [E1](ERRATA.md#e1) (misprint): " in text
-    assert "![Figure 5](reference/range/fig05.png)" in text
-    assert "*Caption 02.*" in text
-    assert text.count("- So it is. **Not reproduced** (Section 1). Found 5.1. Seen twice.") == 2
-    assert "<details><summary>2 reproduced</summary>\n\n- So it is. **Reproduced** (Section 1)" in text
-    assert "So it is. **Misprint** (Section 1; [E1](ERRATA.md#e1))." in text
+    (page := run / "docs" / "papers" / "range.md").parent.mkdir()
+    page.write_text("<!-- begin: claims range -->\nold\n<!-- end: claims range -->\n")
+    (run / README).write_text("mine\n<!-- begin: findings -->\n<!-- end: findings -->\n")
+    write(plan, run)
+    lines = page.read_text().splitlines()
+    assert "| So it is. | reproduced | [figure 2](../../docs/reference/range/fig02.png) |" in lines
+    assert "| So it is. | not reproduced | [table 1](../../docs/reference/range/table1.csv) |" in lines
+    assert lines.count("| So it is. | misprint | Section 1 |") == 1
+    assert sum(line.startswith("| So it is.") for line in lines) == 3
+    assert "lists 6 claims with their numbers; 5 of them test the paper: 2 reproduced, 1 not reproduced, 1 m" in lines[-3]
+    text = (run / README).read_text()
+    assert "| `range` | 2 | 0 | 0 | 1 | 1 | 0 | 1 |" in text
+    (run / README).write_text("<!-- begin: nothing -->\n<!-- end: nothing -->\n")
+    with pytest.raises(ValueError, match=r"README.md: there is no generated part nothing; allowed: picture, findings, claims"):
+        write(plan, run)
 
 
 def test_changes_name_claims_whose_verdict_differs_or_that_one_ledger_lacks():
@@ -112,7 +118,7 @@ def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
     text = (run / README).read_text(encoding="utf-8")
     assert text.startswith("mine\n")
     assert text.endswith("mine, too\n")
-    assert "1 (100%) are reproduced" in text
+    assert "1 (100%) reproduced" in text
     assert "old" not in text
     assert "## E1\n\n**misprint**: " in (run / ERRATA).read_text(encoding="utf-8")
     assert "- Places: `range`: Equation 15" in (run / ERRATA).read_text(encoding="utf-8")

@@ -120,8 +120,8 @@ def test_other_kinds_are_counted_apart(folder):
 def test_a_judged_run_reports_how_many_tests_are_reproduced(tmp_path):
     info = changed(INFO, size=changed(INFO.size, judged=True))
     text = " ".join(Page(made_up_report.report(tmp_path, info) / "index.html").text.split())
-    shares = "2 (40%) are reproduced, 1 in direction only, 1 undetermined and 1 not; not among them: 1 misprint, 1 refuted, "
-    assert text.count(f"Of 5 claims of the papers that this run could judge, {shares}") == 1
+    shares = "2 (40%) reproduced, 1 direction only, 1 undetermined, 1 not reproduced. Not counted: 1 misprint, 1 refuted, "
+    assert text.count(f"Of 5 claims of the papers that this run judged: {shares}") == 1
 
 
 def test_the_errata_have_their_places_texts_and_claims(folder):

@@ -96,16 +96,16 @@ class _Point(Section):
         return line
 
     def filled(self, key: str, template: str) -> str:
-        """Fill in the parameters named in braces in a text."""
+        """Fill in the parameters named in braces in a text; ``{name:%}`` is a percentage."""
         text = {name: f"{value:g}" for name, value in self.parameters.items()}
         try:
             parts = list(string.Formatter().parse(template))
         except ValueError:  # an unclosed brace
             parts = [("", "", "", None)]
         for _, name, form, conversion in parts:
-            if name is not None and (name not in text or form or conversion):
+            if name is not None and (name not in text or form not in ("", "%") or conversion):
                 raise self.refuse(key, template, [f"in braces {', '.join(text) or 'no parameter'}"])
-        return template.format(**text)
+        return re.sub(r"{(\w+):%}", lambda part: f"{100 * self.parameters[part[1]]:g} %", template).format(**text)
 
     def id(self) -> str:
         """Return the id at this point of the sweeps.

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from formalsynth.core.words import counted
 from formalsynth_workflow.ledger.claims import ANOTHER, KINDS, kind_name
 from formalsynth_workflow.ledger.errata import Erratum
 from formalsynth_workflow.ledger.judge import LedgerRow
@@ -90,20 +91,16 @@ class Findings:
         Args:
             error: standard deviation of the number of reproduced claims over redrawn replicates; NaN if it is unknown.
         """
-        held, known = self.of([REPRODUCED]), not math.isnan(error)
-        share = f"{f' ± {error:.0f}' if known else ''}{f' ({held / self.judged:.0%})' if self.judged else ''}"
-        sentence = (
-            f"Of {self.judged} claims of the papers that this run could judge, {held}{share} are reproduced, "
-            f"{self.of([DIRECTION])} in direction only, {self.of([UNDETERMINED])} undetermined "
-            f"and {self.of([NOT_REPRODUCED])} not"
-        )
+        counts = {verdict: self.of([verdict]) for verdict in JUDGED}
+        known, share = not math.isnan(error), f" ({counts[REPRODUCED] / self.judged:.0%})" if self.judged else ""
+        held = f"{counts.pop(REPRODUCED)}{f' ± {error:.0f}' if known else ''}{share} {REPRODUCED}"
+        judged = ", ".join([held, *(f"{number} {verdict}" for verdict, number in counts.items())])
         apart = {verdict: self.of([verdict]) for verdict in FINDINGS} | self.unjudged
         others = ", ".join(f"{number} {verdict}" for verdict, number in apart.items() if number)
         parts = [
-            f"{sentence}{f'; not among them: {others}' if others else ''}",
-            f"{self.readings} of the verdicts {'depends' if self.readings == 1 else 'depend'} on the reading of the paper"
-            if self.readings
-            else "",
+            f"Of {self.judged} claims of the papers that this run judged: {judged}",
+            f"Not counted: {others}" if others else "",
+            f"{counted(self.readings, 'verdict')} would differ under another reading of the paper" if self.readings else "",
             "The error is the standard deviation over redrawn replicates" if known else "",
         ]
         return " ".join(f"{part}." for part in parts if part)

@@ -27,12 +27,6 @@ def unsteady(steady: pd.DataFrame) -> Turning:
     return {(id, verdict): stays for id, verdict, stays in zip(few["id"], few["verdict"], few["stays"], strict=True)}
 
 
-def stays_words(row: LedgerRow, turning: Turning) -> str:
-    """Write the mark of a verdict that other replicates may change; empty for a steady one."""
-    share = turning.get((row.id, row.verdict))
-    return "" if share is None else f"stays in {share:.0%} of redrawn runs"
-
-
 def headline_error(rows: Sequence[LedgerRow], steady: pd.DataFrame) -> float:
     """Compute the standard deviation of the number of reproduced claims over redrawn runs; NaN if it is unknown.
 

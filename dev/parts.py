@@ -1,0 +1,116 @@
+"""Generated parts of documents, about the reference run: the picture, the findings, the claims of a paper, and the errata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import pandas as pd
+
+from dev.numbers import markdown_rows
+from formalsynth_workflow.ledger.claims import kind_name
+from formalsynth_workflow.ledger.errata import Erratum
+from formalsynth_workflow.ledger.judge import LedgerRow
+from formalsynth_workflow.ledger.verdicts import NOT_REPRODUCED, VERDICTS
+from formalsynth_workflow.plan.paper import Paper, Plan, figure_file
+from formalsynth_workflow.report.findings import FINDINGS, JUDGED, Findings, findings
+from formalsynth_workflow.report.rows import ours
+from formalsynth_workflow.report.unsteady import headline_error
+
+KEPT = "docs/reference"
+"""Folder of the reference run."""
+FRONTIER = "cost/fig12.png"
+"""Picture of the study ``cost``: the error against the guaranteed epsilon."""
+CONTRADICTED = (NOT_REPRODUCED, *FINDINGS)
+"""Verdicts of the claims that a paper's page lists."""
+Part = Callable[[str], str]
+"""Text of a part, given the relative path from its document to the repository."""
+
+
+def parts(plan: Plan, rows: Sequence[LedgerRow], steady: pd.DataFrame) -> dict[str, Part]:
+    """Return the parts by name, as in ``<!-- begin: claims range -->`` and ``<!-- end: claims range -->``.
+
+    Args:
+        plan: plan of the reference run.
+        rows: its ledger.
+        steady: steadiness of its verdicts, from :func:`formalsynth_workflow.ledger.steadiness.steadiness`.
+    """
+    totals = findings(rows, plan.errata)
+    error = headline_error(rows, steady)
+    common: dict[str, Part] = {"picture": _picture, "findings": lambda _: _findings(totals, error)}
+    return common | {f"claims {key}": partial(_claims, paper, rows, totals) for key, paper in plan.papers.items()}
+
+
+def _picture(root: str) -> str:
+    """Write the picture, with its caption."""
+    return (
+        f"![Error of the synthetic data against the guaranteed ε]({root}{KEPT}/{FRONTIER})\n\n"
+        "*Error of synthetic data against the guaranteed ε; lower is better. The error is the largest difference between the "
+        "distribution functions of synthetic and confidential data. Dotted line: two samples from one population.*"
+    )
+
+
+def _findings(totals: Findings, error: float) -> str:
+    """Write the headline, and the numbers of claims of kind test by paper; studies of our own are left out."""
+    columns = {verdict: [verdict] for verdict in (*JUDGED, *FINDINGS)} | {"not judged": list(totals.unjudged)}
+    papers = dict.fromkeys(key for key, _, kind in totals.counts if kind == "test")
+    rows = [[f"`{key}`", *(str(totals.of(of, key)) for of in columns.values())] for key in papers]
+    return f"{totals.headline(error)}\n\n{markdown_rows([['paper', *columns], ['---', *['---:'] * len(columns)], *rows])}"
+
+
+def _claims(paper: Paper, rows: Sequence[LedgerRow], totals: Findings, root: str) -> str:
+    """Write a table of the claims that answer the paper's question or that the run contradicts, and the number of the others."""
+    by_id = {row.id: row for row in rows if row.paper == paper.key}
+    contradicted = [id for id, row in by_id.items() if row.verdict in CONTRADICTED and kind_name(row.kind) == "test"]
+    chosen = dict.fromkeys(id for id in (*paper.answer, *contradicted) if id in by_id)
+    cells = [[by_id[id].claim, by_id[id].verdict, _where(by_id[id], root)] for id in chosen]
+    counts = {verdict: totals.of([verdict], paper.key) for verdict in VERDICTS}
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    table = markdown_rows([["claim", "verdict", "shown in"], ["---"] * 3, *cells])
+    ledger = f"[The ledger]({root}{KEPT}/claims.csv) lists {len(by_id)} claims with their numbers"
+    return f"{table}\n\n{ledger}; {sum(counts.values())} of them test the paper: {listed}." if listed else f"{table}\n\n{ledger}."
+
+
+def _where(row: LedgerRow, root: str) -> str:
+    """Link to the figure or table of a claim; otherwise its place in the paper."""
+    kind, _, number = row.shows.partition(" ")
+    file = f"{figure_file(number)}.png" if kind == "figure" else f"table{number}.csv"
+    return f"[{row.shows}]({root}{KEPT}/{row.paper}/{file})" if kind in ("figure", "table") else row.place
+
+
+def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
+    """Write the page of errata: errors in the printed papers, with the claims of the reference run that test them.
+
+    Args:
+        rows: the ledger.
+        errata: the errors.
+        headings: headings of the texts of an erratum.
+    """
+    parts = [
+        "# Errata",
+        "Errors in the printed papers, from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
+        "occurs, and the claims that test it, with their verdicts in the reference run.",
+        "`python tests/errata` prints the numbers of all checks or, given an id, of one. "
+        "[CONTRACTION.md](CONTRACTION.md) explains why the bounds of min-max weights do not contract, which is not due to "
+        "an error in a single formula.",
+        "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
+    ]
+    for result in findings(rows, errata).errata:
+        erratum = result.erratum
+        places = "; ".join(f"`{place.paper}`: {place.place}" for place in erratum.places)
+        texts = [f"- {title}: {text}" for name, title in headings.items() if (text := str(getattr(erratum, name)).strip())]
+        texts += [f"- Run it: `{erratum.command}`"] if erratum.command else []
+        also = [f"- Earlier numbers: {', '.join(erratum.also)}"] if erratum.also else []
+        claims = [f"- {_claim(row)}" for row in result.claims] or ["- No claim of the reference run tests it."]
+        parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}"]
+        parts += ["\n".join([f"- Places: {places}", *texts, *also]), "\n".join(claims)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _claim(row: LedgerRow) -> str:
+    """Write a claim, its verdict, place, estimate and note."""
+    kind = kind_name(row.kind)
+    places = "; ".join(part for part in (row.place, kind * (kind != "test")) if part)
+    estimate = f" {ours(row)}." if row.estimate else ""
+    note = f" {row.note[:1].upper()}{row.note[1:].rstrip('.')}." if row.note else ""
+    return f"{row.claim} **{row.verdict.capitalize()}** ({places}).{estimate}{note}"
