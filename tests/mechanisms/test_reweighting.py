@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
@@ -46,6 +47,18 @@ def test_equation_3_1_and_its_limit(seed, k):
     np.testing.assert_allclose(form.weights[~positive], np.minimum(k * parent.by_record.max() / risk[~positive], 1), rtol=1e-9)
     assert ((form.weights >= 0) & (form.weights <= 1)).all()
     assert form.affected == (k * parent.by_record.max() / risk > 1).sum()
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.05, 1))
+def test_the_quantile_of_supplement_1_replaces_the_largest_bound(seed, thresh):
+    """The script's row maxima and R's default quantile, by hand from scipy's densities."""
+    records, draws, alpha, risk = sample(seed)
+    form = made("reweighted", [parent_of(records, draws, alpha)], records, k=0.9, thresh=thresh)
+    ratios = alpha * np.abs(stats.norm.logpdf(records.x, draws["beta"], draws["sigma"][:, None]))
+    largest, at = np.sort(ratios.max(axis=1)), thresh * 29
+    below, above = int(np.floor(at)), int(np.ceil(at))
+    quantile = largest[below] + (at - below) * (largest[above] - largest[below])
+    np.testing.assert_allclose(form.weights, np.minimum(0.9 * quantile / risk, 1), rtol=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -203,7 +203,7 @@ def isolation_weights(data: Data, r: float, c: float = 1.0, g: float = 0.0) -> A
     return isolation_weights(_records(data).x, r, c, g)
 
 
-def reweight(posterior: Posterior, k: float) -> Array:
+def reweight(posterior: Posterior, k: float, thresh: float = 1.0) -> Array:
     """Weights (n,) moved toward the largest bound of a weighted posterior: ``min(1, k alpha Delta / Delta_i)``.
 
     Source: reweight paper, Equation 3.1.
@@ -211,6 +211,7 @@ def reweight(posterior: Posterior, k: float) -> Array:
     Args:
         posterior: the weighted posterior.
         k: factor below 1 that keeps the largest bound.
+        thresh: quantile over the draws that replaces the largest bound, as in the script of Supplement 1; 1 is the maximum.
 
     Example:
         >>> import formalsynth as fs
@@ -219,7 +220,7 @@ def reweight(posterior: Posterior, k: float) -> Array:
         >>> bool((fs.reweight(weighted, 0.9) <= 1).all())
         True
     """
-    return _form("reweighted", _with_parent(posterior), {"k": k}).weights
+    return _form("reweighted", _with_parent(posterior), {"k": k, "thresh": thresh}).weights
 
 
 def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, **settings: float) -> Posterior:

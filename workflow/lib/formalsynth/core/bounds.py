@@ -205,6 +205,23 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
     return [_censored(maxima[k][0][inverse], maxima[k][1], form) for k, form in enumerate(sensitive)]
 
 
+def bound_quantile(family: Family, records: Records, draws: Draws, weights: Array, share: float) -> float:
+    """Quantile over the draws of the largest weighted log-likelihood of a record, in absolute value.
+
+    With ``share`` 1 it is the Lipschitz bound; below 1, the largest values of some draws exceed it. Source: reweight paper,
+    Supplement 1, ``L`` with ``thresh``.
+
+    Args:
+        family: the model family of the fit.
+        records: n records.
+        draws: S posterior draws.
+        weights: (n,) weights of the log-likelihoods.
+        share: share of the draws at or below the quantile.
+    """
+    likelihood = _Likelihood.of(family, records, draws)
+    return float(np.quantile(_over_draws(likelihood, [Sensitive(weights)])[0][1], share))
+
+
 @dataclass(frozen=True)
 class _Likelihood:
     """Log-likelihood and probabilities of ranges of n records under S draws."""

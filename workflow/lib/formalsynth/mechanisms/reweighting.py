@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from formalsynth.core.bounds import Sensitive, record_bounds
-from formalsynth.core.constraints import PositiveNumber
+from formalsynth.core.bounds import Sensitive, bound_quantile, record_bounds
+from formalsynth.core.constraints import PositiveNumber, PositiveProportion
 from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 
 
@@ -32,8 +32,10 @@ def exponential(context: Context, *, epsilon: PositiveNumber) -> Form:
 
 
 @mechanism(ASYMPTOTIC, id=12)
-def reweighted(context: Context, *, k: PositiveNumber) -> Form:
+def reweighted(context: Context, *, k: PositiveNumber, thresh: PositiveProportion = 1.0) -> Form:
     """Parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
+
+    ``Delta`` is the maximum over the draws, or with ``thresh`` below 1 that quantile, as in the script of Supplement 1.
 
     ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains, which is used
     here: for a record with weight 0, the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that
@@ -43,6 +45,9 @@ def reweighted(context: Context, *, k: PositiveNumber) -> Form:
     if context.cache.risk is None:
         plain = Sensitive(np.ones_like(parent.weights))
         context.cache.risk = record_bounds(context.family, context.records, parent.draws, [plain])[0].by_record
-    raised = k * parent.by_record.max() / context.cache.risk
+    delta = parent.by_record.max()
+    if thresh < 1:
+        delta = bound_quantile(context.family, context.records, parent.draws, parent.weights, thresh)
+    raised = k * delta / context.cache.risk
     weights = np.minimum(raised, 1.0)
     return Form(weights, Sensitive(weights), affected=int((raised > 1).sum()))
