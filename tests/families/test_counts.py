@@ -412,3 +412,10 @@ def test_bounds_take_count_families():
     naive = np.abs(weights * naive_log_likelihood("negative_binomial", records, draws))
     np.testing.assert_allclose(bounds.by_record, naive.max(axis=0), rtol=1e-9)
     np.testing.assert_allclose(bounds.by_draw, naive.max(axis=1), rtol=1e-9)
+
+
+def test_no_parameters_give_a_count_a_larger_probability_than_the_bound_and_a_poisson_mean_reaches_it():
+    x, mean, phi = np.ix_(np.array([0.0, 1, 2, 7, 60]), np.geomspace(1e-3, 1e3, 60), np.geomspace(1e-3, 1e6, 40))
+    bound = FAMILIES["negative_binomial_regression"].largest_log_likelihood(x[:, 0, 0])
+    assert (stats.nbinom.logpmf(x, phi, phi / (phi + mean)).max(axis=(1, 2)) <= bound + 1e-9).all()
+    assert stats.poisson.logpmf(x[:, 0, 0], np.maximum(x[:, 0, 0], 1e-300)) == pytest.approx(bound, abs=1e-12)

@@ -100,16 +100,16 @@ def test_another_number_of_records_than_the_papers_is_warned_of(with_data):
     """The file has no published checksum. A last record that was cut off, or all of them twice, is not a reason to stop."""
     plan = with_data("censor", sdr=TWO)
     doubt = "EPSD17.DAT contains 2 records, the paper has 1601: it may not be the file that the paper used"
-    (warning,) = plan.warnings
+    (warning,) = (warning for warning in plan.warnings if "(salary)" in warning)
     assert warning.startswith("censor: ")
     assert warning.endswith(f"(salary): {doubt}")
     run = describe(plan)
-    assert run.warnings == run.papers[0].warnings == (warning,)
+    assert run.warnings == run.papers[0].warnings == tuple(plan.warnings)
     paper = plan.papers["censor"]
     claims = [claim for claim in paper.claims if "salary" in {scenario.id for scenario in claim.scenarios}]
     assert claims
     assert all(doubt in claim.note for claim in claims)
-    assert with_data("censor", sdr=SDR + b"5,M,30,52,3,12\n" * 1601).warnings == []
+    assert not any("(salary)" in warning for warning in with_data("censor", sdr=SDR + b"5,M,30,52,3,12\n" * 1601).warnings)
 
 
 def test_another_content_of_a_file_makes_its_jobs_run_again(with_data, tmp_path):

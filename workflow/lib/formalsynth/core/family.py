@@ -84,6 +84,13 @@ class ConcaveFamily(Family, Protocol):
         """Return the draws with these natural parameters (S, d); NaN if outside the family's parameter space."""
 
 
+class BoundedFamily(Family, Protocol):
+    """Family in which the probability of an outcome has an upper bound below 1."""
+
+    def largest_log_likelihood(self, x: Array) -> Array:
+        """Log-likelihood (n,) of outcomes at the parameters that make each most probable."""
+
+
 class BracketedFamily(Family, Protocol):
     """Family whose program can add the log probability of each record's range, and clip only the rest of its likelihood."""
 
@@ -195,6 +202,11 @@ def program(family: Family) -> ProgramFamily | None:
 def concave(family: Family) -> ConcaveFamily | None:
     """Return the family if it provides parameters in which its log-likelihood is concave."""
     return family if hasattr(family, "natural") else None  # type: ignore[return-value]
+
+
+def bounded(family: Family) -> BoundedFamily | None:
+    """Return the family if its log-likelihoods have an upper bound."""
+    return family if hasattr(family, "largest_log_likelihood") else None  # type: ignore[return-value]
 
 
 def brackets(family: Family) -> BracketedFamily | None:

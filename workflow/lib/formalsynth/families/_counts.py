@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from formalsynth.core.arrays import Array, Draws, Index, Integers, Records, distinct_rows, in_groups
 from formalsynth.core.constraints import Allowed
@@ -42,6 +43,14 @@ class CountFamily(ABC):
     @abstractmethod
     def simulate(self, generator: np.random.Generator, size: tuple[int, int], *arguments: Array) -> Integers:
         """Random counts."""
+
+    @staticmethod
+    def largest_log_likelihood(x: Array) -> Array:
+        """Log-likelihood (n,) of counts at the parameters that make each most probable.
+
+        It is that of a Poisson distribution with the count as its mean: other count families here are mixtures of these.
+        """
+        return np.asarray(xlogy(x, x) - x - gammaln(x + 1))
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Log-likelihood of the u distinct records (S, u), and rows (n, u) of zeros and a single 1 that selects one of them."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 import numpy as np
 
 from formalsynth.core.arrays import Records
 from formalsynth.core.data_files import FILES, LEAST, load
-from formalsynth.core.family import FAMILIES
+from formalsynth.core.family import FAMILIES, bounded
+from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
+from formalsynth.core.registry import is_own
+from formalsynth.core.synthesizer import Synthesizer
 from formalsynth.core.text import DataError
 from formalsynth.settings.messages import ConfigError, Section, short
 from formalsynth_workflow.jobs.inputs import Simulated
@@ -16,6 +22,8 @@ from formalsynth_workflow.steps.simulate import drawn_with
 
 TRIAL = 100_000
 """Largest number of records drawn to test a population."""
+MOST = 0.5
+"""Share of the records clipped at every draw, above which there is a warning."""
 
 
 def check_outcomes(scenario: Section, family: str, records: Records) -> None:
@@ -28,6 +36,25 @@ def check_outcomes(scenario: Section, family: str, records: Records) -> None:
     if not allowed.holds(records.x):
         ends = f"{records.x.min():g} to {records.x.max():g}"
         raise scenario.refuse("family", family, [f"a family for these values, {ends}; {family} accepts {allowed.what}"])
+
+
+def silence(family: str, records: Records, synthesizers: Iterable[Synthesizer]) -> str:
+    """Return a warning about synthesizers without parents that clip most records at every draw; empty if there are none."""
+    counts, sentences = bounded(FAMILIES[family]), list[str]()
+    for synthesizer in synthesizers if counts is not None else ():
+        mechanism = MECHANISMS[synthesizer.mechanism]
+        epsilon = mechanism.claim(synthesizer.parameters, "add_remove") if mechanism.censors else None
+        changes = mechanism.parents or mechanism.staged or "theta1" in mechanism.parameters.model_fields
+        if counts is None or epsilon is None or changes or is_own(MECHANISMS.module(synthesizer.mechanism)):
+            continue  # a reference, weights or code of one's own may keep records inside
+        share = float((counts.largest_log_likelihood(records.x) <= -epsilon / 2).mean())
+        if share > MOST:
+            limit = math.exp(epsilon) / (2 * math.pi)  # the largest Poisson probability of a count x is about 1 / sqrt(2 pi x)
+            sentences.append(
+                f"{synthesizer.id} may carry nothing: it clips {share:.0%} of the records at every draw, because no count above "
+                f"{limit:,.2f} has a probability above exp(-ε / 2) for ε = {epsilon:g}"
+            )
+    return "; ".join(sentences)
 
 
 def check_counts(scenario: Section, key: str, data: Simulated) -> None:

@@ -195,12 +195,12 @@ class Plan:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences about data files that may differ from the papers', and about data outside declared ranges."""
+        """Sentences about unfamiliar data files, records that are always clipped, and data outside declared ranges."""
         return [
             f"{paper.key}: {scenario.place} ({scenario.name}): {concern}"
             for paper in self.papers.values()
             for scenario in paper.scenarios.values()
-            for concern in (scenario.doubt, scenario.audit.concern if scenario.audit else "")
+            for concern in (scenario.doubt, scenario.silence, scenario.audit.concern if scenario.audit else "")
             if concern
         ]
 

@@ -88,6 +88,8 @@ class Scenario:
     """Its use of the user's own Stan program; None for families of the package."""
     doubt: str = ""
     """Warning that a data file may not be the paper's; empty if there is no doubt."""
+    silence: str = ""
+    """Warning about synthesizers that clip most records at every draw; empty if there are none."""
     audit: AuditPlan | None = None
     """Audit; None if nothing is audited."""
     synthesizers: dict[str, Synthesizer] = field(default_factory=dict, repr=False)

@@ -23,7 +23,7 @@ from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.settings.messages import ConfigError, Problems, Section, check_unique
 from formalsynth_workflow.jobs.inputs import FromFile, Simulated
 from formalsynth_workflow.plan.audits import EXACT, AuditPlan, AuditReader
-from formalsynth_workflow.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
+from formalsynth_workflow.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial, silence
 from formalsynth_workflow.plan.expand import Expanded, expand
 from formalsynth_workflow.plan.model import (
     BATCHES,
@@ -302,6 +302,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     own = config.family.use(records.design.shape[1]) if isinstance(config.family, OwnStan) else None
     if own is not None:
         _check_bounds(entry, own, records)
+    chosen = with_parents(entry.ids, entry.expanded.synthesizers)
     scale, from_file = entry.run.size, isinstance(config, FileScenario)
     n = len(records) if isinstance(data, FromFile) else n
     return Scenario(
@@ -315,7 +316,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         data_folder=entry.run.data_folder, files=sha256s(data.files, entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         audit=_audit(entry, config, records, size, own), exact=config.exact, utility=tuple(config.utility),
-        synthesizers={chosen.id: chosen for chosen in with_parents(entry.ids, entry.expanded.synthesizers)},
+        synthesizers={synthesizer.id: synthesizer for synthesizer in chosen}, silence=silence(config.model, records, chosen),
     )  # fmt: skip
 
 
