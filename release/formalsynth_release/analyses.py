@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formalsynth.core.normal import NORMAL_95
 from formalsynth.core.text import exact
 from formalsynth_release.records import no_rows
 from formalsynth_release.schema import Analyses, Column, PublicSchema, Regression, Share
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 Estimate = tuple[float, float]
 """Estimate and standard error; both are NaN if there are too few rows."""
 NOTHING = math.nan, math.nan
-NORMAL_95 = 1.959964
-"""Normal quantile of a 95 % interval."""
 
 
 def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> dict[str, Estimate]:

@@ -13,9 +13,8 @@ import numpy as np
 from scipy import special
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.normal import NORMAL_95
 
-NORMAL_95 = 1.959964
-"""Normal quantile of a 95 % interval."""
 CONTRADICTED = 0.001
 """P value of a goodness-of-fit test below which the noisy tables contradict the family and no intervals are given."""
 

@@ -15,8 +15,9 @@ from scipy import special
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.laplace import discrete_laplace_variance
+from formalsynth.core.normal import NORMAL_95
 from formalsynth.core.private import PublicTables
-from formalsynth.inference.intervals import CONTRADICTED, NORMAL_95
+from formalsynth.inference.intervals import CONTRADICTED
 
 MISSED = 0.1
 """Probability that the test of fit does not detect a misfit of the size that is stated."""
