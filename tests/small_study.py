@@ -84,7 +84,7 @@ def small_paper(folder, **changes):
     return read_plan(RUN, folder).papers["small"]
 
 
-def exact_sample(executable, data, inits, parameters, seed, settings, others=()):
+def exact_sample(executable, data, inits, parameters, seed, settings):
     """In place of CmdStan: independent draws from the exact posterior that the Stan data describe."""
     factor = np.linalg.inv(data["inverse_factor"])
     squares = data["weight_total"] * factor.T @ factor
@@ -150,7 +150,7 @@ def fit_one(mechanism, records, parents, **search):
 def failing_sample(seed):
     """In place of CmdStan: as :func:`exact_sample`, but the fit with this seed fails."""
 
-    def sample(executable, data, inits, parameters, given, settings, others=()):
+    def sample(executable, data, inits, parameters, given, settings):
         if given == seed:
             return Fit("failed", "gate: R-hat 1.900 above 1.05", {}, seed, 1.9, 3.0, 4.0, 7, 8, 3, 0.5)
         return exact_sample(executable, data, inits, parameters, given, settings)

@@ -78,7 +78,7 @@ def gamma_of(data):
     return stats.gamma(data["prior_shape"] + data["weighted_sum"], scale=1 / (data["prior_rate"] + data["weight_total"]))
 
 
-def exact_sample(executable, data, inits, parameters, seed, settings, others=()):
+def exact_sample(executable, data, inits, parameters, seed, settings):
     """In place of CmdStan: independent draws from the exact posterior."""
     draws = gamma_of(data).rvs(settings.draws, random_state=np.random.default_rng(seed))
     return Fit("ok", "", {"mu": draws}, seed, 1.0, 200.0, 200.0, attempts=1)

@@ -89,7 +89,7 @@ def test_censored_posteriors_agree_with_the_grid(compiled, case, epsilon):
     )
     data = family.stan_data(records, weights, family.priors, epsilon / 2)
     near, far = starts(family, data)
-    fit = sample(compiled(family.program), data, near, family.parameters, 7, SETTINGS, [far])
+    fit = sample(compiled(family.program), data, [near, far], family.parameters, 7, SETTINGS)
     assert fit.status == "ok", fit.reason
     effective = min(fit.ess_bulk_min, fit.ess_tail_min)
     for axis, (name, points) in enumerate(zip(names, axes, strict=True)):
@@ -136,7 +136,7 @@ def test_posteriors_clipped_inside_brackets_agree_with_the_grid(compiled, theta)
     sensitive = Sensitive(np.ones(N), ranges, np.ones(N), threshold, reference)
     data = sensitive.stan_data(family, intercept_only(x), np.ones(N), family.priors)
     near, far = starts(family, data)
-    fit = sample(compiled(family.program), data, near, family.parameters, 7, SETTINGS, [far])
+    fit = sample(compiled(family.program), data, [near, far], family.parameters, 7, SETTINGS)
     assert fit.status == "ok", fit.reason
     effective = min(fit.ess_bulk_min, fit.ess_tail_min)
     for axis, name in enumerate(family.parameters):
@@ -167,7 +167,7 @@ def test_chains_in_different_modes_fail_the_gate(program):
     near, far = starting
     settings = SamplerSettings(draws=400, ess_min=50, attempts=1)
     alone = sample(program, data, near, family.parameters, 1, settings)
-    both = sample(program, data, near, family.parameters, 1, settings, [far])
+    both = sample(program, data, [near, far], family.parameters, 1, settings)
     assert alone.status == "ok", alone.reason
     assert both.status == "failed"
     assert "R-hat" in both.reason

@@ -55,7 +55,7 @@ def test_posteriors_agree_with_quadrature(compiled, family, threshold):
     ours, weights = records(), np.random.default_rng(6).uniform(0.5, 1, AREAS * EACH)
     data = family.stan_data(ours, weights, family.priors, threshold)
     near, *far = starts(family, data)
-    fit = sample(compiled(family.program), data, near, family.parameters, 7, SETTINGS, far)
+    fit = sample(compiled(family.program), data, [near, *far], family.parameters, 7, SETTINGS)
     assert fit.status == "ok", fit.reason
     effective = min(fit.ess_bulk_min, fit.ess_tail_min)
     for name, (mean, sd) in moments(ours, weights, np.inf if threshold is None else threshold).items():

@@ -41,7 +41,7 @@ def test_the_form_declares_the_reference(request_of_centred):
 def test_stan_gets_the_coefficients_at_the_reference(request_of_centred, monkeypatch):
     seen = {}
 
-    def sample(executable, data, inits, parameters, seed, settings, others):
+    def sample(executable, data, inits, parameters, seed, settings):
         seen.update(data)
         return Fit("ok")
 

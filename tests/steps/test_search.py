@@ -24,7 +24,7 @@ def sampled(monkeypatch):
     """In place of CmdStan: draws that do not depend on the weights; the list has the seed and the summed weights of each fit."""
     fits = []
 
-    def sample(executable, data, inits, parameters, seed, settings, others):
+    def sample(executable, data, inits, parameters, seed, settings):
         fits.append((seed, data["weight_total"]))
         return Fit("ok", draws=DRAWS, seed=seed, attempts=1)
 

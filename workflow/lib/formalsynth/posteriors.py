@@ -59,8 +59,7 @@ class StanPosteriors:
         return replace(fit, draws=draws, fit_p=p_value(model, public, data, draws))
 
     def _sampled(self, data: StanData, inits: Sequence[StanData], parameters: tuple[str, ...], seed: int) -> Fit:
-        first, *others = inits
-        fit = sample(self.executable, data, first, parameters, seed, self.settings, others)
+        fit = sample(self.executable, data, inits, parameters, seed, self.settings)
         if fit.status != "ok":
             raise NoPosterior(fit.reason, fit)
         return fit

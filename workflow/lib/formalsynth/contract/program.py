@@ -234,16 +234,15 @@ def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
 
 def _clipped(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     """Check that a program with a threshold clips the weighted log-likelihood of each record, plus its offset, at it."""
-    clean = checked.family.stan_data(records, np.ones(RECORDS), checked.use.data)
-    family, weights = checked.family, np.linspace(0.1, 1, RECORDS)
-    offsets = [np.zeros(RECORDS)] + ([np.linspace(-2, 2, RECORDS)] if "offset" in clean else [])
-    for draw, offset in itertools.product((take(draws, [k]) for k in range(POINTS)), offsets if family.censors else []):
+    weights = np.linspace(0.1, 1, RECORDS)
+    data = checked.family.stan_data(records, weights, checked.use.data)
+    offsets = [np.zeros(RECORDS)] + ([np.linspace(-2, 2, RECORDS)] if "offset" in data else [])
+    for draw, offset in itertools.product((take(draws, [k]) for k in range(POINTS)), offsets if "threshold" in data else []):
         terms = weights * (checked.log_lik(draw, records)[0] + offset)
         none = checked.at(draw, records, np.zeros(RECORDS)).log_density
         for threshold in np.quantile(np.abs(terms), (0.2, 0.7)):
-            data = {**family.stan_data(records, weights, checked.use.data, float(threshold))}
-            data |= {"offset": offset} if "offset" in clean else {}
-            point = evaluate(checked.executable, data, {name: values[0] for name, values in draw.items()}, SEED)
+            clipped = {**data, "threshold": float(threshold)} | ({"offset": offset} if "offset" in data else {})
+            point = evaluate(checked.executable, clipped, {name: values[0] for name, values in draw.items()}, SEED)
             expected = float(np.clip(terms, -threshold, threshold).sum())
             growth = point.log_density - none
             if np.isfinite(expected) and _differ(growth, expected):

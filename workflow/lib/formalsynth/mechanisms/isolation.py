@@ -23,23 +23,24 @@ def isolation_weighted(context: Context, *, r: PositiveNumber, c: NonNegative = 
 @mechanism(ASYMPTOTIC, parents=0, id=14)
 def isolation_weighted_within(context: Context, *, radius: PositiveNumber, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
     """CW weights from the share of records further away than a radius, in units of the outcome (reweight paper, Section 2.2)."""
-    alpha = np.clip(c * (1 - isolation_risk(context.records.x, radius)) + g, 0, 1)
+    alpha = isolation_weights(context.records.x, radius, c, g, relative=False)
     return Form(alpha, Sensitive(alpha))
 
 
-def isolation_weights(x: Array, r: float, c: float = 1.0, g: float = 0.0) -> Array:
-    """Compute CW weights ``clip(c (1 - IR) + g, 0, 1)`` with a radius proportional to the record's value.
+def isolation_weights(x: Array, r: float, c: float = 1.0, g: float = 0.0, relative: bool = True) -> Array:
+    """Compute CW weights ``clip(c (1 - IR) + g, 0, 1)``.
 
     Args:
         x: (n,) confidential values.
-        r: radius of a record's ball as a share of its value; a record with value 0 has radius 0.
+        r: radius of a record's ball as a share of its value, 0 for a record with value 0; or in units of the outcome.
         c: scale.
         g: shift.
+        relative: True if the radius is a share.
 
     Returns:
         (n,) weights.
     """
-    weights: Array = np.clip(c * (1 - isolation_risk(x, r * np.abs(x))) + g, 0, 1)
+    weights: Array = np.clip(c * (1 - isolation_risk(x, r * np.abs(x) if relative else r)) + g, 0, 1)
     return weights
 
 

@@ -105,8 +105,13 @@ def any_truncated(
 
 def multiples(x: Array, a: float, b: float, top: float, wide_a: float, wide_b: float) -> Range:
     """Make ranges from multiples of the values (n,); the share ``top`` of the largest values has other multiples."""
-    in_top = x > np.quantile(x, 1 - top)
-    return Range(*sensitive_range(x, np.where(in_top, wide_a, a), np.where(in_top, wide_b, b)))
+    return _widened(x, sensitive_range(x, a, b), top, wide_a, wide_b)
+
+
+def _widened(x: Array, ends: tuple[Array, Array], top: float, wide_a: float, wide_b: float) -> Range:
+    """Replace the ends of the ranges of the share ``top`` of the largest values by multiples of these."""
+    in_top, wide = x > np.quantile(x, 1 - top), sensitive_range(x, wide_a, wide_b)
+    return Range(*(np.where(in_top, *pair) for pair in zip(wide, ends, strict=True)))
 
 
 def ranges_of(
@@ -121,15 +126,13 @@ def ranges_of(
     if (a is None) != (b is None) or (a is not None and radius is not None):
         raise ValueError("a range needs both a and b, or radius, or neither: then the scenario declares it")
     if radius is not None:
-        range = Range(x - radius, x + radius)
+        ends = x - radius, x + radius
     elif a is not None and b is not None:
-        range = multiples(x, a, b, 0.0, a, b)
+        ends = sensitive_range(x, a, b)
     else:
-        range = Range.declared(records)
-    if top:
-        wide = multiples(x, 1.0, 1.0, top, wide_a, wide_b)
-        in_top = x > np.quantile(x, 1 - top)
-        range = Range(np.where(in_top, wide.low, range.low), np.where(in_top, wide.high, range.high))
+        declared = Range.declared(records)
+        ends = declared.low, declared.high
+    range = _widened(x, ends, top, wide_a, wide_b)
     return range, (range.low <= x) & (x <= range.high)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,33 +53,32 @@ class Chain:
 
 
 def sample(
-    executable: Path, data: StanData, inits: StanData, parameters: tuple[str, ...],
-    seed: int, settings: SamplerSettings, others: Sequence[StanData] = (),
+    executable: Path, data: StanData, inits: StanData | Sequence[StanData], parameters: tuple[str, ...],
+    seed: int, settings: SamplerSettings,
 ) -> Fit:  # fmt: skip
     """Sample one pseudo posterior, check its diagnostics, and refit with a longer chain if they do not pass.
 
     Args:
         executable: the compiled program.
         data: its data.
-        inits: starting point.
+        inits: starting point, or several with a chain each; the draws are divided among the chains, and R-hat compares them.
         parameters: Stan variables to keep.
         seed: Stan's seed for the first attempt; refits use the following integers.
         settings: chain lengths and limits of the diagnostics.
-        others: further starting points, with a chain each; the draws are divided among the chains, and R-hat compares them.
 
     Raises:
         OSError: the environment is the cause, not the posterior: the program cannot be started, memory is short, the disk is
             full, a limit on file size is too low, or the chain was ended from outside :data:`TRIES` times.
     """
-    start = time.perf_counter()
+    start, points = time.perf_counter(), [inits] if isinstance(inits, Mapping) else inits
     fit, refits, ended, lost = Fit("failed", "not run"), 0, 0, False
     while refits < settings.attempts:
         try:
             lengths = _lengths(settings, refits, lost)
-            lengths = replace(lengths, draws=lengths.draws // (1 + len(others)))
+            lengths = replace(lengths, draws=lengths.draws // len(points))
             chains = [
-                run_chain(executable, data, start, parameters, seed + refits + k * settings.attempts, lengths)
-                for k, start in enumerate([inits, *others])
+                run_chain(executable, data, point, parameters, seed + refits + k * settings.attempts, lengths)
+                for k, point in enumerate(points)
             ]
             fit = _gated(_joined(chains), settings)
         except ChainFailed as error:

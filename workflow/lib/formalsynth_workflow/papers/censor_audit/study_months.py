@@ -76,6 +76,7 @@ class Month:
         self.x = np.append(x, extra)
         self._records, self.uniforms = intercept_only(self.x), uniforms
         self._exact = exact_beta(FAMILY, self._records, FAMILY.priors)
+        self._risks: dict[bytes, Array] = {}
 
     def posterior(self, weights: Array, threshold: float | None = None) -> LatticePosterior:
         """Return the posterior with weights (n + k,), censored at a threshold."""
@@ -94,7 +95,10 @@ class Month:
 
     def risks(self, present: Array) -> Array:
         """Return risks (n + k,) under the unweighted posterior of the records that are present (n + k,) of 0 and 1."""
-        return np.asarray(np.abs(self.log_likelihood(self.posterior(present))).max(axis=0))
+        key = present.tobytes()
+        if key not in self._risks:
+            self._risks[key] = np.abs(self.log_likelihood(self.posterior(present))).max(axis=0)
+        return self._risks[key]
 
     def min_max(self, present: Array) -> Weights:
         """Return the min-max weights (n + k,), by scale and shift, from the risks of the records that are present."""
