@@ -111,7 +111,7 @@ def multiples(x: Array, a: float, b: float, top: float, wide_a: float, wide_b: f
 def _widened(x: Array, ends: tuple[Array, Array], top: float, wide_a: float, wide_b: float) -> Range:
     """Replace the ends of the ranges of the share ``top`` of the largest values by multiples of these."""
     in_top, wide = x > np.quantile(x, 1 - top), sensitive_range(x, wide_a, wide_b)
-    return Range(*(np.where(in_top, *pair) for pair in zip(wide, ends, strict=True)))
+    return Range(np.where(in_top, wide[0], ends[0]), np.where(in_top, wide[1], ends[1]))
 
 
 def ranges_of(
