@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from formalsynth.core.gaussian import gaussian_delta
+from formalsynth.reps.domain import MixedRecords
 from formalsynth.reps.stages import LEARNERS, SCORERS, Budget, GaussianCost, score, sigma_of
 
 from .small_records import DOMAIN, small_records
@@ -96,3 +97,16 @@ def test_norms_that_bind_shorten_numbers_and_nothing_else(generator):
     models = [learner.fit(DOMAIN, records, np.ones(60), NO_NOISE, generator).model for learner in (bound, free)]
     assert (models[0].sd < models[1].sd).all()
     assert np.array_equal(models[0].probabilities[0], models[1].probabilities[0])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308, -1e308])
+def test_an_extreme_number_changes_its_own_contribution_only(value, generator):
+    """Without noise, all statistics stay finite, and one record moves them by at most the parts of the scorer."""
+    records = small_records(generator)
+    extreme = MixedRecords(np.where(np.arange(60)[:, None] == 7, value, records.z), records.categories, records.label)
+    for name in ("one_way", "pairwise"):
+        statistics = [SCORERS[name]().statistic(DOMAIN, part, None) for part in (records, extreme)]
+        assert np.linalg.norm(statistics[0] - statistics[1]) <= np.sqrt(2 * SCORERS[name]().parts(DOMAIN))
+    for name in LEARNERS:
+        model = LEARNERS[name]().fit(DOMAIN, extreme, np.ones(60), NO_NOISE, np.random.default_rng(1)).model
+        assert np.isfinite(model.log_density(records)).all()

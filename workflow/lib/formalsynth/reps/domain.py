@@ -82,12 +82,12 @@ def histogram_cells(z: Array, categories: Integers, clip: float, bins: int) -> I
     """Cell of each record in each feature's histogram (n, features), continuous features first.
 
     Args:
-        z: (n, p) standardised numbers; values beyond the clip are counted in the outermost bin.
+        z: (n, p) standardised numbers; values beyond the clip are counted in the outermost bin, NaN as 0.
         categories: (n, q) category positions.
         clip: the bins divide ``[-clip, clip]`` evenly.
         bins: number of bins of a continuous feature.
     """
-    cell = np.floor((np.clip(z, -clip, clip) + clip) * (bins / (2 * clip))).astype(np.int64)
+    cell = np.floor((np.clip(np.nan_to_num(z), -clip, clip) + clip) * (bins / (2 * clip))).astype(np.int64)
     return np.hstack([np.minimum(cell, bins - 1), categories])
 
 

@@ -77,7 +77,7 @@ def contributions(
         norm_share: bound on the norms of numbers and of squares, relative to their largest possible norms.
     """
     n, features = z.shape
-    z = np.clip(z, -clip, clip)
+    z = np.clip(np.nan_to_num(z), -clip, clip)  # a value that is not a number must not reach other records
     blocks = [
         (np.ones((n, 1)), 1.0),
         (one_hot(categories, levels), float(np.sqrt(len(levels)))),
