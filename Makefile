@@ -96,10 +96,10 @@ same: setup ## check that the tables are the same as those of another working fo
 reference: setup ## keep the small part of a run at scale paper in docs/
 	@$(RUN) python -m dev.reference --keep
 
-docs: setup .venv/for_tests ## write a website of a run: the report that may be sent, the documents and the summary (SITE=site)
-	@$(SNAKEMAKE) -- share
-	@$(RUN) python -m dev.site $(or $(SITE),site) results/$(CHOSEN)/share
-	@$(RUN) python -m dev.summary $(or $(SITE),site)/summary.pdf
+SHARED = $(wildcard results/$(CHOSEN)/share)
+docs: setup .venv/for_tests ## write the site of documents, with the report from snakemake share if it is there (SITE=site)
+	@$(RUN) python -m sphinx --fail-on-warning --keep-going --quiet -c docs $(if $(SHARED),-A report=report/index.html) . $(or $(SITE),site)
+	@$(if $(SHARED),rm -rf $(or $(SITE),site)/report && cp -R $(SHARED) $(or $(SITE),site)/report)
 	@echo "The site: $(or $(SITE),site)/index.html"
 
 LOCKING := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet

@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import uuid
 from pathlib import Path
@@ -130,13 +131,13 @@ def repository():
 
 @pytest.fixture(scope="session")
 def documents(repository, tmp_path_factory):
-    """The documents of the repository as pages."""
-    from dev.site import write_documents
-
-    if not (repository / ".git").exists():
-        pytest.skip("no git checkout: the documents are those that git tracks")
+    """Site of the documents."""
     folder = tmp_path_factory.mktemp("site")
-    write_documents(repository, folder)
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "--fail-on-warning", "--quiet", "-c", "docs", ".", str(folder)],
+        cwd=repository, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
     return folder
 
 

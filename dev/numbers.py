@@ -23,8 +23,8 @@ from formalsynth_workflow.report.rows import ours
 
 DOCUMENTS = ("README.md", "docs/**/*.md")
 """Documents whose parts are filled."""
-PAGES = "ATTEMPTS", "AUDIT", "COMPETITORS", "CONTRACTION", "COST", "INTERVALS", "OWN_STUDY", "PERFORMANCE", "WHAT_YOU_SIGN"
-CHECKED = ("README.md", *(f"docs/{name}.md" for name in PAGES), "docs/proofs/*.md")
+PAGES = "explanation/*", "papers/*", "proofs/*", "developers/performance", "howto/sign", "tutorials/release"
+CHECKED = ("README.md", *(f"docs/{name}.md" for name in PAGES))
 """Documents whose prose is checked."""
 PART = re.compile(r"(<!-- begin: (\S+\.csv)((?: (?:rows|columns)=.*?)?) -->).*?<!-- end -->", re.DOTALL)
 WORDS = (

@@ -91,8 +91,8 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum], headings: 
         "Errors in the printed papers, from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
         "occurs, and the claims that test it, with their verdicts in the reference run.",
         "`python tests/errata` prints the numbers of all checks or, given an id, of one. "
-        "[CONTRACTION.md](CONTRACTION.md) explains why the bounds of min-max weights do not contract, which is not due to "
-        "an error in a single formula.",
+        "[Do the bounds contract?](../explanation/contraction.md) explains why the bounds of min-max weights do not contract, "
+        "which is not due to an error in a single formula.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
     for result in findings(rows, errata).errata:

@@ -1,8 +1,8 @@
 """Reference run: the small part of a run at scale paper that the repository contains, and its comparison with a fresh run.
 
 Run as ``python -m dev.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict has changed since the
-reference run or, given its ledger, another run; or with ``--write`` to write docs/ERRATA.md and the parts of documents that come
-from stored tables; ``--check`` only compares.
+reference run or, given its ledger, another run; or with ``--write`` to write docs/manual/errata.md and the parts of documents
+that come from stored tables; ``--check`` only compares.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from formalsynth_workflow.report.contents import read_ledger
 SCALE = "paper"
 KEPT = Path("docs", "reference")
 LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
-README, ERRATA = Path("README.md"), Path("docs", "ERRATA.md")
-GLOSSARY, EXPLANATIONS = Path("docs", "GLOSSARY.md"), REPOSITORY / "workflow" / "report" / "glossary.yaml"
+README, ERRATA = Path("README.md"), Path("docs", "manual", "errata.md")
+GLOSSARY, EXPLANATIONS = Path("docs", "manual", "glossary.md"), REPOSITORY / "workflow" / "report" / "glossary.yaml"
 LARGEST = 100_000
 """Size above which a table is not copied, in bytes."""
 

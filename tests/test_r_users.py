@@ -7,7 +7,7 @@ import pandas as pd
 from dev.reference import KEPT
 from formalsynth.core.rows import REPLICATE_COLUMNS
 
-PAGE = "docs/R_USERS.md"
+PAGE = "docs/howto/r_users.md"
 
 
 def test_files_of_the_page_have_the_columns_that_it_uses(repository):

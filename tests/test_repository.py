@@ -34,7 +34,7 @@ GUIDES = {
         "CONTRIBUTING.md",
         "SECURITY.md",
         "config/README.md",
-        *sorted(f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")),
+        *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "docs").glob("*/*.md")),
     )
 }
 README = GUIDES["README.md"]

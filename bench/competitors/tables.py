@@ -1,4 +1,4 @@
-"""Summary of a tidy table of results, and the tables of docs/COMPETITORS.md."""
+"""Summary of a tidy table of results, and the tables of docs/explanation/competitors.md."""
 
 from __future__ import annotations
 

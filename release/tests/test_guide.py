@@ -15,7 +15,7 @@ from formalsynth.core import registry
 from formalsynth.core.data_files import FILES, load
 from formalsynth_release.command import main
 
-GUIDE, SIGNED = ((REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("OWN_STUDY", "WHAT_YOU_SIGN"))
+GUIDE, SIGNED = ((REPOSITORY / "docs" / name).read_text(encoding="utf-8") for name in ("tutorials/release.md", "howto/sign.md"))
 BLOCKS = re.compile(r"```(bash|yaml (\S+) (\S+))\n(.*?)```", re.DOTALL)
 COMMANDS = ["inspect", "check", "plan", "release", "verify", "compare", "budget"]
 
@@ -60,7 +60,7 @@ def test_the_pages_are_short_and_name_all_commands(capsys):
 
 def test_the_reader_of_a_file_for_research_reads_it(tmp_path):
     """The page on own Stan programs has it: research on an own file is part of the workflow."""
-    page = (REPOSITORY / "docs" / "OWN_STAN.md").read_text(encoding="utf-8").split("## Research on your own file")[1]
+    page = (REPOSITORY / "docs" / "howto" / "own_model.md").read_text(encoding="utf-8").split("## Research on your own file")[1]
     (tmp_path / "income.py").write_text(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], encoding="utf-8")
     table = incomes.incomes()
     table.to_csv(tmp_path / "income.csv", index=False)

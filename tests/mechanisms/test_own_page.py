@@ -1,4 +1,4 @@
-"""docs/OWN_MECHANISM.md names everything that a mechanism gets and gives, and nothing else."""
+"""docs/tutorials/own_mechanism.md names everything that a mechanism gets and gives, and nothing else."""
 
 import re
 from dataclasses import fields
@@ -9,7 +9,7 @@ from formalsynth.core.bounds import Sensitive
 from formalsynth.core.mechanism import Context, DirectRelease, FitCache, Form, LaplaceCounts, Parent
 from formalsynth.core.streams import OF_MECHANISMS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "OWN_MECHANISM.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "tutorials" / "own_mechanism.md").read_text(encoding="utf-8")
 
 
 def names(kind):

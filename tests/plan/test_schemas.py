@@ -28,7 +28,7 @@ CONFIG = REPOSITORY / "config"
 CONFIGS = [("config", CONFIG / "config.yaml"), ("errata", CONFIG / "errata.yaml")]
 CONFIGS += [(folder.removesuffix("s") if folder == "papers" else folder, path)
             for folder in ("papers", "claims") for path in sorted((CONFIG / folder).glob("*.yaml"))]  # fmt: skip
-PAGES = {"OWN_MECHANISM.md": 3, "OWN_STAN.md": 3}
+PAGES = {"tutorials/own_mechanism.md": 3, "howto/own_model.md": 3}
 """Documents with the number of study files that each shows."""
 
 

@@ -166,7 +166,7 @@ def test_the_limit_law_is_that_of_its_synthesizer_alone(kind):
     tidy = tidy_of(display, *map(rows_of, scenarios))
     law = tidy.loc[tidy["law_median"].notna(), ["synthesizer", "n", "law_median", "law_sd"]].drop_duplicates()
     assert law[["synthesizer", "n"]].to_numpy().tolist() == [["A", 100], ["A", 1000]]
-    assert law[["law_median", "law_sd"]].iloc[0].tolist() == pytest.approx([1.391, 0.318], abs=2e-3)  # docs/CONTRACTION.md
+    assert law[["law_median", "law_sd"]].iloc[0].tolist() == pytest.approx([1.391, 0.318], abs=2e-3)
     assert tidy["law_sd"].isna().equals(tidy["law_median"].isna())
     assert "law_sd" not in figure_table(figure_of(scenarios=scenarios, kind=kind), [rows_of(scenarios[0])])
 

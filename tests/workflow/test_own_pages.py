@@ -66,7 +66,7 @@ def made_in(repository):
 @pytest.mark.workflow
 def test_the_page_on_own_mechanisms(follow, repository):
     before = made_in(repository)
-    folder, said = follow("OWN_MECHANISM.md")
+    folder, said = follow("tutorials/own_mechanism.md")
     assert made_in(repository) == before
     table = pd.read_csv(folder / "results" / "paper" / "halves" / "table1.csv")
     assert set(table["synthesizer"]) == {"Weighted", "Halved"}
@@ -93,7 +93,7 @@ def test_the_page_on_own_mechanisms(follow, repository):
 @pytest.mark.slow  # compiles several programs
 @pytest.mark.workflow
 def test_the_page_on_own_stan_programs(follow, repository, snakemake):
-    folder, said = follow("OWN_STAN.md")
+    folder, said = follow("howto/own_model.md")
     assert "Stan program hurdle.stan: keeps to its contract" in next(text for line, text in said.items() if "contracts" in line)
     rows = pd.read_csv(folder / "results" / "paper" / "spending" / "amounts_n60" / "replicates.csv")
     fits = rows[rows["synthesizer"] != "Data"]

@@ -361,7 +361,7 @@ def test_the_ledger_is_printed_on_few_pages(browser, reference, repository):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_documents_fit_the_screen_and_have_no_serious_finding(screen, documents, scheme):
     screen.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    for name in ("index.html", "docs/COST.html", "docs/OWN_STUDY.html"):
+    for name in ("README.html", "docs/explanation/which_mechanism.html", "docs/tutorials/release.html"):
         open_page(screen, documents, name)
         assert screen.execute_script("return document.documentElement.scrollWidth <= innerWidth"), name
         assert serious_findings(screen, axe_script()) == [], name

@@ -139,7 +139,7 @@ def fit(
     """Sample the pseudo posterior with likelihood weights, and bound each record.
 
     The weights may depend on the data; epsilon is then asymptotic: it holds as n grows, for the data set at hand.
-    Source: range paper, Section 1.1; see ``docs/COST.md`` for what it costs on a given data set.
+    Source: range paper, Section 1.1; see ``docs/explanation/which_mechanism.md`` for what it costs on a given data set.
 
     Args:
         family: name of the family, such as ``normal``, ``lognormal``, ``beta`` or ``poisson``.
@@ -383,7 +383,7 @@ def privacy_audit(
 ) -> pd.DataFrame:
     """Largest privacy loss found between the data and data sets that differ from it in one record, with exact posteriors.
 
-    It is a lower bound of what the mechanism costs; ``docs/AUDIT.md`` lists the data sets that are tried.
+    It is a lower bound of what the mechanism costs; ``docs/explanation/audit.md`` lists the data sets that are tried.
 
     Args:
         family: a family with exact posteriors: ``normal``, ``lognormal``, ``beta``, ``poisson`` or a regression.

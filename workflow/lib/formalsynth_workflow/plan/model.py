@@ -86,7 +86,7 @@ class RunConfig(Model):
     scale: str = Field("paper", description="Scale to run, one of scales.")
     study: str | list[str] = Field(
         default_factory=list,
-        description="Your own study files, relative to the working folder; see docs/OWN_MECHANISM.md.",
+        description="Your own study files, relative to the working folder; see docs/tutorials/own_mechanism.md.",
     )
     papers: Annotated[list[Identifier], AfterValidator(each_once)] = Field(
         default_factory=list,
@@ -199,7 +199,7 @@ class OwnStan(Model):
     """The user's own Stan program, used instead of a family."""
 
     stan: str = Field(
-        min_length=1, description="Path of the program, relative to the study file; docs/OWN_STAN.md lists its requirements."
+        min_length=1, description="Path of the program, relative to the study file; docs/howto/own_model.md has its contract."
     )
     data: dict[str, float] = Field(default_factory=dict, description="Fixed numbers that the program declares in its data block.")
     inputs: dict[Identifier, RecordInput] = Field(

@@ -218,14 +218,14 @@ def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None
     family = FAMILIES[model]
     mechanisms = [MECHANISMS[entry.expanded.synthesizers[id].mechanism] for id in entry.expanded.groups[name]]
     if not family.censors and any(mechanism.censors for mechanism in mechanisms):
-        raise entry.refuse("synthesizers", name, [f"no censoring: {model} declares no threshold (docs/OWN_STAN.md)"])
+        raise entry.refuse("synthesizers", name, [f"no censoring: {model} declares no threshold (docs/howto/own_model.md)"])
     if program(family) and not has_distribution(family) and any(mechanism.truncates for mechanism in mechanisms):
-        allowed = f"no truncation: the Stan program {model} generates no log_cdf (docs/OWN_STAN.md)"
+        allowed = f"no truncation: the Stan program {model} generates no log_cdf (docs/howto/own_model.md)"
         raise entry.refuse("synthesizers", name, [allowed])
     fits_public = any(mechanism.fits_public for mechanism in mechanisms)
     if fits_public and tabled(family) is None and not has_distribution(family):
         how = "generate vector[n] log_cdf" if program(family) else "declare distribution = True"
-        allowed = f"no noisy tables: family {model} cannot be fitted to them; to change that, {how} (docs/OWN_STAN.md)"
+        allowed = f"no noisy tables: family {model} cannot be fitted to them; to change that, {how} (docs/howto/own_model.md)"
         raise entry.refuse("synthesizers", name, [allowed])
     if exact and any(mechanism.fits_public for mechanism in mechanisms):
         raise entry.refuse("synthesizers", name, ["no noisy tables with exact: true: only Stan can fit them"])
