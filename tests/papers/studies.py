@@ -15,13 +15,14 @@ MODULES = {
         "study_quantities", "words",
     ),
     "censor_audit": ("study_neighbours", "study_densities", "words"), "cost": ("study_limits", "words"),
-    "reps": ("study_protection", "words"),
+    "reps": ("study_protection", "study_scorers", "study_weighting", "words"),
 }  # fmt: skip
 load([f"formalsynth_workflow.papers.{paper}.{name}" for paper, names in MODULES.items() for name in names])
 PLACES = {
     "means": ("zcdp", 4, 1), "accounting": ("zcdp", 4, 2), "unknown": ("zcdp", 4, 3), "coverage": ("zcdp", 4, 4),
     "exact": ("zcdp", 4, 7), "several": ("zcdp", 4, 8), "losses": ("zcdp", 4, 9), "quantities": ("zcdp", 4, 10),
     "neighbours": ("censor", 2, 4), "densities": ("censor", 2, 6), "limits": ("cost", 6, 31), "protection": ("reps", 5, 1),
+    "weighting": ("reps", 5, 7), "scorers": ("reps", 5, 18),
 }  # fmt: skip
 """Key and number of the paper, and number of the scenario, by study."""
 SETTINGS = {
@@ -37,8 +38,10 @@ SETTINGS = {
     "densities": {"shape1": 0.5, "shape2": 2},
     "limits": {},
     "protection": {"dataset": "simulated", "settings": {"resamples": 100}},
+    "weighting": {"dataset": "simulated", "learner": {"name": "naive_bayes"}, "settings": {"resamples": 100}},
+    "scorers": {"dataset": "simulated"},
 }
-SIZES = {"losses": 60, "neighbours": 6, "densities": 150, "limits": 2000, "protection": 300}
+SIZES = {"losses": 60, "neighbours": 6, "densities": 150, "limits": 2000, "protection": 300, "weighting": 300, "scorers": 300}
 """Numbers of records; 1000 for others."""
 
 
@@ -60,7 +63,9 @@ def arms_of(study):
         return [arm(name, correlation=r) for name in arms for r in (0, 0.9)]
     if study == "exact":
         return [arm(name, **({"added": 4} if name == "added" else {})) for name in arms]
-    epsilons = {"neighbours": (1.6, 5), "densities": (1.6,), "protection": (0.5, 4)}.get(study, ())
+    epsilons = {"neighbours": (1.6, 5), "densities": (1.6,), "protection": (0.5, 4), "weighting": (4,), "scorers": (4,)}.get(
+        study, ()
+    )
     private = {name for name in arms if study != "protection" or METHODS[name].private} - {"posterior", "prior"}
     return [choice for name in arms for choice in ([arm(name, epsilon=e) for e in epsilons if name in private] or [arm(name)])]
 

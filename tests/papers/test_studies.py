@@ -14,20 +14,27 @@ PARAMETERS = {
     "neighbours": ["epsilon"],
     "protection": ["epsilon"],
     "quantities": ["m", "n_syn"],
+    "scorers": ["epsilon"],
     "several": ["correlation"],
+    "weighting": ["epsilon", "strength", "share", "cap"],
 }
 """Parameters of arms, by study; other arms have none."""
 WITHOUT = {"posterior", "non_private"}
 """Arms of the same studies without parameters."""
-FEW = {"protection": [arm("non_private"), arm("reps", epsilon=4)]}
+FEW = {
+    "protection": [arm("non_private"), arm("reps", epsilon=4)],
+    "weighting": [arm("whole", epsilon=4), arm("hinge", epsilon=4), arm("random", epsilon=4)],
+}
 
 
-@pytest.mark.parametrize("study", ["means", "coverage", "losses", "quantities", "neighbours", "protection"])
+@pytest.mark.parametrize(
+    "study", ["means", "coverage", "losses", "quantities", "neighbours", "protection", "weighting", "scorers"]
+)
 def test_grouping_of_replicates_and_other_arms_change_no_number(study):
     arms = FEW.get(study) or arms_of(study)
     together = run(study, [0, 1, 2], arms)
     chosen = arms[-2:]
-    for name in ("rows", "details") if study == "protection" else ("rows",):
+    for name in ("rows", "details") if study in FEW else ("rows",):
         parts = [getattr(run(study, [k], given), name) for k, given in ((0, arms), (1, arms), (2, chosen))]
         apart, whole = pd.concat(parts), getattr(together, name)
         kept = (whole["replicate"] < 2) | whole["synthesizer"].isin([choice.id for choice in chosen])
@@ -71,6 +78,9 @@ def test_arms_say_what_they_are(study):
         ("protection", {"settings": {"tail": 1}}, ("settings", "tail")),
         ("protection", {"settings": {"bin": 4}}, ("settings", "bin")),
         ("protection", {"size": 4}, ("size",)),
+        ("weighting", {"learner": {"name": "forest"}}, ("learner", "name")),
+        ("weighting", {"learner": {"name": "dp_sgd", "rate": 1}}, ("learner", "rate")),
+        ("weighting", {"scorer": "oracle"}, ("scorer",)),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(study, changes, key):
@@ -89,6 +99,8 @@ def test_settings_that_make_no_sense_are_refused(study, changes, key):
         ("coverage", "bayes_t_f", {"m": 2.5, "n_syn": 10}),
         *(("protection", "reps", {"epsilon": epsilon}) for epsilon in (0, -1, "4", float("inf"))),
         ("neighbours", "unweighted", {"epsilon": 0}),
+        ("weighting", "hinge", {"epsilon": 1, "share": 1}),
+        ("weighting", "equalize", {"epsilon": 1, "cap": 0}),
     ],
 )  # fmt: skip
 def test_parameters_of_arms_that_make_no_sense_are_refused(study, name, parameters):

@@ -142,3 +142,17 @@ def test_any_noise_gives_a_proper_model_inside_the_clip(generator, scale):
         drawn = model.sample(generator, 100)
         z, categories, label = drawn.z, drawn.categories, drawn.label
         assert np.abs(z).max() <= CLIP and (categories < LEVELS).all() and set(label) <= {0, 1}
+
+
+def test_proposition_2_bounds_the_bias_of_weights_and_of_norms_that_bind(generator):
+    """Both terms: the means of 1 - w times the bound, and of the norms beyond the bound."""
+    for _ in range(20):
+        parts, weights = records(generator), generator.random(40)
+        free, bound = (contributions(*parts, LEVELS, clip=CLIP, norm_share=share) for share in (1.0, 0.4))
+        block = slice(bound.starts[2], bound.starts[3])
+        norms, limit = np.linalg.norm(free.rows[:, block], axis=1), bound.bounds[block][0]
+        weighting, clipping = (1 - weights).mean() * limit, np.maximum(norms - limit, 0).mean()
+        moved = np.linalg.norm(weights @ bound.rows[:, block] / 40 - free.rows[:, block].mean(axis=0))
+        assert clipping > 0 and moved <= weighting + clipping
+        only_clipped = np.linalg.norm(bound.rows[:, block].mean(axis=0) - free.rows[:, block].mean(axis=0))
+        assert only_clipped <= clipping

@@ -16,6 +16,9 @@ from formalsynth.core.model import Model
 DatasetName = Literal["simulated", "breast_cancer", "adult", "german"]
 """Names of the paper's data sets in config (Section 7.2)."""
 
+ScorerName = Literal["one_way", "pairwise", "clusters", "grid_distance", "public"]
+"""Names of the registered scorers."""
+
 
 class ExperimentSettings(Model):
     """Settings of scoring, weighting, synthesis and attacks in one replicate."""

@@ -48,6 +48,30 @@ for _column, _words in {
         "The smallest ε of the release at its total δ, for the largest influence of a record, with weights, tau, lam and "
         "standardisation held fixed.",
     ),
+    "record_epsilon": Words(
+        "ε of a record",
+        "The ε that a record pays for both stages, whatever the other records are. It is stated with the release, at "
+        "declared levels of weight.",
+    ),
+    "record_epsilon_top": Words("ε, last decile", "The mean ε of a record in the most outlying tenth."),
+    "record_epsilon_middle": Words("ε, fifth decile", "The mean ε of a record in the fifth decile of outlierness."),
+    "record_epsilon_gini": Words("Gini of ε", "The Gini coefficient of the records' ε: 0 if all are equal."),
+    "weight_mean": Words("Mean weight", "The mean weight of the records: 1 without weights."),
+    "tstr_top": Words(
+        "TSTR, last decile",
+        "AUROC on the most outlying tenth of the test records, after training on synthetic records. Larger is more useful.",
+    ),
+    "pairs": Words(
+        "Pairs",
+        "The mean total variation distance of all two-way tables between synthetic and test records: 0 is equal. Smaller is more "
+        "useful.",
+    ),
+    "pairs_rarer": Words("Pairs, rarer class", "As pairs, for the records with the rarer label."),
+    "likelihood_top_auc": Words(
+        "Likelihood-ratio AUC, last decile",
+        "The probability that the released model's likelihood ratio ranks a member above a non-member in the last decile. "
+        " 0.5 is a coin toss. Smaller is more private.",
+    ),
     "spearman": Words(
         "Spearman correlation",
         "The rank correlation of the released scores with outlierness: 1 is the same order.",
