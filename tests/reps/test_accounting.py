@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from refute_weighted import stated_delta
 from scipy.special import ndtr
 
 from formalsynth.core.gaussian import gaussian_epsilon
@@ -85,28 +86,6 @@ def test_the_fixed_epsilon_is_that_of_the_largest_weight():
     assert gaussian[1].epsilon == pytest.approx(gaussian_epsilon(1.0, math.hypot(0.25, tables), 1e-3 / 4))
 
 
-def stated_delta(threshold, others, mu_tables, weights, epsilons, cost):
-    """Delta, in both directions, of stating epsilon by the weight that a noisy count gives, by integrating over the count.
-
-    A record adds 1 to a count with noise; its weight is the first one if the noisy count is below the threshold.
-    """
-    sigma = 1 / mu_tables
-    t = np.linspace(others - 12 * sigma, others + 1 + 12 * sigma, 2401)
-    result = []
-    for own, other in ((others + 1, others), (others, others + 1)):
-        density = np.exp(-((t - own) ** 2) / (2 * sigma**2)) * (t[1] - t[0]) / math.sqrt(2 * math.pi) / sigma
-        loss = ((t - other) ** 2 - (t - own) ** 2) / (2 * sigma**2)
-        total = 0.0
-        for weight, epsilon, chosen in zip(weights, epsilons, (t < threshold, t >= threshold), strict=True):
-            # at a negative epsilon, 1 - exp(epsilon) (1 - delta of the swapped pair at -epsilon) is an upper estimate
-            left = epsilon - loss[chosen]
-            distinct, place = np.unique(np.round(np.abs(left), 2), return_inverse=True)
-            known = np.array([cost.delta(value, weight) for value in distinct])[place]
-            total += density[chosen] @ np.where(left >= 0, known, 1 - np.exp(np.minimum(left, 0)) * (1 - known))
-        result.append(total)
-    return max(result)
-
-
 def test_an_epsilon_of_the_release_is_not_fixed():
     """A noisy count decides between the weights 0.1 and 1: the smaller number, taken as fixed, fails; by level, it holds."""
     cost, delta, tables, weights = SubsampledCost(2.0, 0.2, 40), 1e-3, 0.5, (0.1, 1.0)
@@ -115,10 +94,14 @@ def test_an_epsilon_of_the_release_is_not_fixed():
     levels = {entry.weight: entry.epsilon for entry in epsilons_by_level(cost, weights, delta, tables)[:2]}
     by_level = [levels[weight] for weight in weights]
     assert by_level == pytest.approx([1.477, 2.820], abs=2e-3)
-    assert stated_delta(3, 1, tables, weights, (sums[0], sums[0]), cost) > 10 * delta
-    assert stated_delta(3, 1, tables, weights, sums, cost) <= delta
+
+    def shown(epsilons, threshold=3):
+        return stated_delta(lambda t: np.where(t < threshold, 0, 1), 1, epsilons, weights, 1 / tables, cost)
+
+    assert shown((sums[0], sums[0])) > 10 * delta
+    assert shown(sums) <= delta
     for threshold in (-2, 1, 3, 5):  # wherever the threshold is
-        assert stated_delta(threshold, 1, tables, weights, by_level, cost) <= delta
+        assert shown(by_level, threshold) <= delta
 
 
 @pytest.mark.parametrize("before", [0.0, 0.08])
