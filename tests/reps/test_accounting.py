@@ -105,7 +105,7 @@ def test_an_epsilon_of_the_release_is_not_fixed():
 
 
 @pytest.mark.parametrize("before", [0.0, 0.08])
-@pytest.mark.parametrize(("epsilon", "delta", "rate", "steps"), [(0.5, 1e-5, 0.05, 400), (8.0, 1 / 319, 0.2, 100)])
+@pytest.mark.parametrize(("epsilon", "delta", "rate", "steps"), [(0.5, 1e-5, 0.05, 400), (4.0, 1 / 319, 0.2, 50)])
 def test_sigma_spends_the_budget_and_no_more(epsilon, delta, rate, steps, before):
     sigma = sigma_for(Budget(epsilon, delta), rate, steps, before)
     assert epsilon * (1 - 1e-3) < SubsampledCost(sigma, rate, steps).epsilon(delta, 1.0, before) <= epsilon

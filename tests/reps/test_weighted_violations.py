@@ -24,7 +24,7 @@ SIGMA = 1.5
 
 def test_the_attack_finds_the_delta_of_the_theorem_and_no_more():
     cost = SubsampledCost(1.0, 0.2, 40, 2e-4)
-    ratios = attack(PROVED, 12_000, 1)
+    ratios = attack(PROVED, 8000, 1)
     for epsilon, least in ((0.0, 0.9), (0.25, 0.8)):
         estimate, limit = deltas(ratios, epsilon)
         claim = cost.delta(epsilon, 0.25)
@@ -215,7 +215,7 @@ def test_the_replay_finds_nothing_in_the_proved_training():
 
 @pytest.mark.parametrize("violation", Real.__subclasses__(), ids=lambda violation: violation.__name__)
 def test_the_replay_finds_planted_violations(violation):
-    assert max(excess(violation(), i, np.random.default_rng(i)) for i in range(25)) > 1e-3
+    assert any(excess(violation(), i, np.random.default_rng(i)) > 1e-3 for i in range(25))
 
 
 def test_both_ways_try_the_same_violations():

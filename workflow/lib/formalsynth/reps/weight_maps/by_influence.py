@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from formalsynth.core.arrays import Array
+from formalsynth.reps.least_bias import least_biased_weights
 from formalsynth.reps.stages import Risk, weight_map
 
 
 @weight_map("equalize")
 def equalize_weights(risk: Risk) -> Array:
     """Weights ``min(1, c / r)`` with the influence r of the record: no record has a larger weighted influence than c."""
-    return np.divide(risk.cap, risk.influence, out=np.ones_like(risk.influence), where=risk.influence > risk.cap)
+    return least_biased_weights(risk.influence, risk.cap)
 
 
 @weight_map("targeted")
 def targeted_weights(risk: Risk) -> Array:
     """Weights of :func:`equalize_weights` above the threshold and 1 otherwise (Proposition 1)."""
-    return np.where(risk.scores > risk.threshold, equalize_weights(risk), 1.0)
+    return least_biased_weights(risk.influence, np.where(risk.scores > risk.threshold, risk.cap, np.inf))
 
 
 @weight_map("naive")
