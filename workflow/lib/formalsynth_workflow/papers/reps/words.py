@@ -48,6 +48,7 @@ for _column, _words in {
         "The smallest ε of the release at its total δ, for the largest influence of a record, with weights, tau, lam and "
         "standardisation held fixed.",
     ),
+    "share": Words("Share for scores", "The share of ε and δ that is spent on the scores."),
     "record_epsilon": Words(
         "ε of a record",
         "The ε that a record pays for both stages, whatever the other records are. It is stated with the release, at "
