@@ -13,6 +13,7 @@ import pandas as pd
 
 from formalsynth.core.arrays import Array
 from formalsynth.reps.accounting import rounded_up
+from formalsynth.reps.attacks import class_densities
 from formalsynth.reps.domain import CLASSES, Domain, MixedRecords
 from formalsynth.reps.learners import dp_sgd, graphical, naive_bayes  # noqa: F401 (registered)
 from formalsynth.reps.least_bias import gini
@@ -116,10 +117,7 @@ class Experiment:
     def reference(self) -> Array:
         """Log density (m,) of the attacked records under the same learner on the validation records, without noise."""
         validation = self.records(self.prepared.split.part("validation"))
-        domain = replace(self.domain, n=len(validation))
-        free = Budget(math.inf, 0.0)
-        learned = self.learner.fit(domain, validation, np.ones(len(validation)), free, self.streams("release"))
-        return learned.model.log_density(self.attacked)
+        return class_densities(self.learner, self.domain, validation, self.attacked, self.streams("release"))
 
     @cached_property
     def influence(self) -> Array:
