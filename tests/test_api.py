@@ -1,10 +1,15 @@
 """The public functions of the library."""
 
 import doctest
+import inspect
+import operator
+import os
+import re
 import subprocess
 import sys
 import venv
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -23,23 +28,52 @@ def plain(cmdstan):
 def test_the_examples_run(cmdstan):
     import formalsynth.api
 
-    examples = doctest.testmod(formalsynth.api)
-    assert examples.failed == 0
-    assert examples.attempted > 30
+    for module, number in ((formalsynth.api, 30), (fs.plots, 4)):
+        examples = doctest.testmod(module)
+        assert examples.failed == 0
+        assert examples.attempted > number
+    plt.close("all")
 
 
-def test_importing_the_library_imports_nothing_else():
-    code = (
-        "import sys, formalsynth; assert not {'numpy', 'pandas', 'scipy', 'yaml', 'snakemake', 'matplotlib'} & set(sys.modules)"
-    )
+def test_importing_the_library_imports_nothing_else_in_half_a_second():
+    others = {"numpy", "pandas", "scipy", "yaml", "snakemake", "matplotlib"}
+    code = f"import sys, time, formalsynth; assert not {others} & set(sys.modules); assert time.process_time() < 0.5"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_every_public_name_has_a_docstring_with_an_example():
-    for name in fs.__all__:
-        assert name == "Posterior" or ">>> " in getattr(fs, name).__doc__, name
+PARTS = (r"Args:\n", r"(Returns|Raises):\n", r"Example:\n +>>> ")
+
+
+@pytest.mark.parametrize("name", [*sorted(set(fs.__all__) - {"Posterior", "plots"}), "plots.violins", "plots.distributions"])
+def test_every_public_function_documents_its_arguments_and_result_with_an_example(name):
+    text = inspect.getdoc(operator.attrgetter(name)(fs))
+    assert [part for part in PARTS if not re.search(part, text)] == []
+
+
+def test_type_checkers_and_python_know_the_same_names():
+    stub = (REPOSITORY / "workflow" / "lib" / "formalsynth" / "__init__.pyi").read_text()
+    assert sorted(re.findall(r'"(\w+)"', stub)) == sorted(fs.__all__)
     with pytest.raises(AttributeError, match="no_such_name"):
         fs.no_such_name  # noqa: B018
+
+
+@pytest.mark.stan
+def test_draws_have_the_axes_of_arviz(plain):
+    groups = plain.arviz()
+    np.testing.assert_array_equal(groups["posterior"]["mu"], [plain.draws["mu"]])
+    assert list(groups) == ["posterior"]
+
+
+@pytest.mark.stan
+def test_plots_show_the_bounds_and_the_data(plain):
+    axis = fs.plots.violins({"plain": plain})
+    assert axis.get_ylabel() == "Lipschitz bound"
+    assert axis.dataLim.y1 == pytest.approx(plain.by_record.max())
+    axis = plt.figure().subplots()
+    assert fs.plots.distributions(X, fs.synthesize(plain, 3), axis) is axis
+    np.testing.assert_array_equal(np.unique(axis.lines[-1].get_xdata()[1:]), np.unique(X))
+    assert [text.get_text() for text in axis.get_legend().texts] == ["Synthetic", "Data"]
+    plt.close("all")
 
 
 @pytest.mark.stan
@@ -156,15 +190,41 @@ def test_a_wrong_argument_is_refused(call, words):
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: fs.fit("gauss", X), "family: given 'gauss'; allowed: .*beta, .*poisson"),
+        (lambda: fs.load("no_file"), "data file: given 'no_file'; allowed: .*fatigue"),
+        (lambda: fs.simulate("nobody", 3), "population: given 'nobody'; allowed: .*incomes"),
+        (lambda: fs.privacy_audit("poisson", X, "none"), "mechanism: given 'none'; allowed: .*weighted"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_those_that_are_allowed(call, words):
+    with pytest.raises(KeyError, match=words):
+        call()
+
+
 @pytest.mark.slow
-def test_the_library_installs_alone(tmp_path, cmdstan):
-    """In an environment with nothing else, its examples run, and neither Snakemake nor a package for figures is there."""
+def test_the_library_installs_alone_and_runs_the_notebook_and_all_examples(tmp_path, cmdstan):
+    """In an empty environment: first without Snakemake or a package for figures, then with the extra for notebooks."""
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", REPOSITORY], check=True, timeout=900)
-    code = (
+
+    def run(*arguments):
+        subprocess.run([python, *arguments], check=True, timeout=900, cwd=tmp_path, env=os.environ | {"MPLBACKEND": "Agg"})
+
+    def install(extra):
+        run("-m", "pip", "install", "--quiet", f"{REPOSITORY}{extra}")
+
+    install("")
+    run(
+        "-c",
         "import doctest, importlib.util, formalsynth.api as api; "
         "assert not any(map(importlib.util.find_spec, ['snakemake', 'seaborn', 'matplotlib', 'formalsynth_workflow'])); "
-        "examples = doctest.testmod(api); assert examples.attempted > 30 and not examples.failed, examples"
+        "examples = doctest.testmod(api); assert examples.attempted > 30 and not examples.failed, examples",
     )
-    subprocess.run([python, "-c", code], check=True, timeout=900, cwd=tmp_path)
+    install("[notebook]")
+    notebook, examples = REPOSITORY / "docs" / "tutorials" / "python.md", REPOSITORY / "examples"
+    run("-m", "jupytext", "--to", "ipynb", "--set-kernel", "python3", "--execute", "--output", "python.ipynb", notebook)
+    for name in ("range_restricted", "censoring", "own_program"):
+        run(examples / f"{name}.py")

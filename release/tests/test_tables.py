@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 import runpy
+import sys
 from types import SimpleNamespace
 
 import households
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from conftest import REPOSITORY
 from formalsynth.core.text import DataError
 from formalsynth_release import joint, layout
 from formalsynth_release.analyses import estimates
@@ -352,6 +354,9 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert f"| mean of income | {estimate:g} | {error:g} | {low:g} to {high:g} |" in readme
     assert combine([3.0, 5.0]) == (4.0, None, None)
     share = "share of income equal to 0"
+    monkeypatch.setattr(sys, "argv", ["read_release.py", ".", "income"])
+    runpy.run_path(str(REPOSITORY / "examples" / "read_release.py"))
+    assert capsys.readouterr().out.startswith(f"mean of income from 2 sets: {estimate:.4g}, standard error {error}, ")
     assert combine([0.0, 0.0], share)[2][0] == 0.0  # no share is below 0 or above 1
     assert combine([1.0, 1.0], share)[2][1] == 1.0
 

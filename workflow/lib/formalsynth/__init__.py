@@ -7,13 +7,13 @@ from importlib import import_module
 
 __version__ = "0.13.0"
 __all__ = [
-    "Posterior", "censor", "censor_in_brackets", "fit", "isolation_weights", "lipschitz_weights", "load", "noisy_table",
+    "Posterior", "censor", "censor_in_brackets", "fit", "isolation_weights", "lipschitz_weights", "load", "noisy_table", "plots",
     "privacy_audit", "range_averaged", "record_bounds", "reweight", "simulate", "synthesize", "utility",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name from :mod:`formalsynth.api` when it is first used, so that importing the package takes no time."""
+    """Import a public name from :mod:`formalsynth.api` when it is first used, so importing the package takes no time."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("formalsynth.api"), name)
+    return import_module("formalsynth.plots") if name == "plots" else getattr(import_module("formalsynth.api"), name)

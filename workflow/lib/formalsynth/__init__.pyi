@@ -1,44 +1,24 @@
+from formalsynth import plots as plots
 from formalsynth.api import (
-    Posterior as Posterior,
-)
-from formalsynth.api import (
-    censor as censor,
-)
-from formalsynth.api import (
-    fit as fit,
-)
-from formalsynth.api import (
-    isolation_weights as isolation_weights,
-)
-from formalsynth.api import (
-    lipschitz_weights as lipschitz_weights,
-)
-from formalsynth.api import (
-    load as load,
-)
-from formalsynth.api import (
-    noisy_table as noisy_table,
-)
-from formalsynth.api import (
-    privacy_audit as privacy_audit,
-)
-from formalsynth.api import (
-    range_averaged as range_averaged,
-)
-from formalsynth.api import (
-    record_bounds as record_bounds,
-)
-from formalsynth.api import (
-    reweight as reweight,
-)
-from formalsynth.api import (
-    simulate as simulate,
-)
-from formalsynth.api import (
-    synthesize as synthesize,
-)
-from formalsynth.api import (
-    utility as utility,
+    Posterior,
+    censor,
+    censor_in_brackets,
+    fit,
+    isolation_weights,
+    lipschitz_weights,
+    load,
+    noisy_table,
+    privacy_audit,
+    range_averaged,
+    record_bounds,
+    reweight,
+    simulate,
+    synthesize,
+    utility,
 )
 
+__all__ = [
+    "Posterior", "censor", "censor_in_brackets", "fit", "isolation_weights", "lipschitz_weights", "load", "noisy_table", "plots",
+    "privacy_audit", "range_averaged", "record_bounds", "reweight", "simulate", "synthesize", "utility",
+]  # fmt: skip
 __version__: str

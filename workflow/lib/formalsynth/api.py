@@ -4,6 +4,10 @@ A posterior of a family of models is sampled with weights in [0, 1] as exponents
 log-likelihood of a record over the draws is its Lipschitz bound; epsilon is twice the largest bound. Each posterior names the
 kind of its guarantee: a bound from draws is asymptotic, a clipped likelihood is differentially private for every data set.
 
+A family is a name, such as ``beta``, or the path of a Stan program of your own that keeps to the contract of
+``docs/howto/own_model.md``; its single numbers are priors. Data are a vector, or :class:`formalsynth.core.arrays.Records` with a design
+matrix (n, p) whose first column is the constant.
+
 Example:
     >>> import formalsynth as fs
     >>> data = fs.simulate("beta", 500, seed=1, shape1=0.5, shape2=3)
@@ -18,12 +22,13 @@ Example:
 from __future__ import annotations
 
 import atexit
+import functools
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,18 +39,20 @@ from formalsynth.core.arrays import Array, Draws, Integers, Records, count, inte
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.bounds import record_bounds as bounds_of
 from formalsynth.core.data_files import FILES
-from formalsynth.core.family import FAMILIES, Family
+from formalsynth.core.family import FAMILIES, Family, program, program_name
 from formalsynth.core.inputs import Ranges
 from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Context, Form, Parent
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.private import DiscreteLaplaceCounts
 from formalsynth.core.registry import PACKAGE, Registry
+from formalsynth.core.registry import load as load_modules
 from formalsynth.core.streams import Address
 from formalsynth.core.synthesizer import AuditSearch, SamplerSettings, Synthesizer
 from formalsynth.core.utility import utility_columns
 from formalsynth.engine.chain import Step
 from formalsynth.posteriors import StanPosteriors
 from formalsynth.stan.compile import build
+from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure
 
 if TYPE_CHECKING:
@@ -53,6 +60,7 @@ if TYPE_CHECKING:
 
 Data = Records | ArrayLike
 """Records, or the values (n,) of an outcome without predictors."""
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ class Posterior:
     """Draws from a weighted pseudo posterior, with the bounds of the records."""
 
     family: str
-    """Name of the family."""
+    """Name of the family, or path of a Stan program."""
     records: Records
     """The confidential records, n of them, with outcomes in :attr:`unit`."""
     draws: Draws
@@ -84,6 +92,18 @@ class Posterior:
         """Return it as the input of a mechanism."""
         return Parent(self.draws, self.by_record, self.weights)
 
+    def arviz(self) -> dict[str, dict[str, Array]]:
+        """Return the draws for ``arviz.from_dict``: each parameter with a chain (1), the draws (S) and its own axes.
+
+        They depend on the confidential records, like all draws.
+
+        Example:
+            >>> import formalsynth as fs
+            >>> fs.fit("poisson", [3, 5, 4, 8, 2, 4, 6, 1, 0, 3]).arviz()["posterior"]["mu"].shape
+            (1, 1000)
+        """
+        return {"posterior": {name: values[None] for name, values in self.draws.items()}}
+
 
 def load(name: str, folder: str | Path = "") -> Records:
     """Load the records of a registered data file: ``fatigue``, or one of your own folder.
@@ -92,8 +112,11 @@ def load(name: str, folder: str | Path = "") -> Records:
         name: name of the data file.
         folder: folder to search first; then that of FORMALSYNTH_DATA, then the public files of the library.
 
+    Returns:
+        n records, with outcomes in the unit of the file.
+
     Raises:
-        KeyError: there is no such data file.
+        KeyError: there is no such data file; the message lists all.
         DataError: it is missing, or differs from the published file.
 
     Example:
@@ -101,7 +124,7 @@ def load(name: str, folder: str | Path = "") -> Records:
         >>> len(fs.load("fatigue"))
         22
     """
-    _find_all()
+    _named(FILES, name)
     return data_files.load(name, folder)
 
 
@@ -114,20 +137,22 @@ def simulate(population: str, n: int, seed: int = 0, **parameters: object) -> Re
         seed: seed of the draws.
         parameters: parameters of the population.
 
+    Returns:
+        n records.
+
     Raises:
-        KeyError: there is no such population.
+        KeyError: there is no such population; the message lists all.
 
     Example:
         >>> import formalsynth as fs
         >>> fs.simulate("poisson", 3, seed=1, mu=2.0).x.shape
         (3,)
     """
-    _find_all()
-    return POPULATIONS[population].draw(np.random.default_rng(seed), n, parameters)
+    return _named(POPULATIONS, population).draw(np.random.default_rng(seed), n, parameters)
 
 
 def fit(
-    family: str,
+    family: str | Path,
     data: Data,
     weights: Array | None = None,
     *,
@@ -139,20 +164,25 @@ def fit(
     """Sample the pseudo posterior with likelihood weights, and bound each record.
 
     The weights may depend on the data; epsilon is then asymptotic: it holds as n grows, for the data set at hand.
-    Source: range paper, Section 1.1; see ``docs/explanation/which_mechanism.md`` for what it costs on a given data set.
+    Source: Savitsky, Williams and Hu 2022 (arXiv:1909.11796); range paper (arXiv:2602.04124), Section 1.1. For what it
+    costs on a given data set, see ``docs/explanation/which_mechanism.md``.
 
     Args:
-        family: name of the family, such as ``normal``, ``lognormal``, ``beta`` or ``poisson``.
-        data: the confidential records.
+        family: name of the family, such as ``normal``, ``lognormal``, ``beta`` or ``poisson``, or path of a Stan program.
+        data: the confidential records, n of them.
         weights: (n,) in [0, 1]; by default, all are 1.
         seed: seed of the draws.
-        priors: settings of the prior that differ from the family's.
+        priors: settings of the prior that differ from the family's, or the single numbers that a Stan program declares.
         sampler: settings of :class:`formalsynth.core.synthesizer.SamplerSettings` that differ from the defaults.
         unit: declared unit of the outcome, such as 1000 for thousands; never computed from the data. Bounds of a continuous
             outcome depend on it.
 
+    Returns:
+        The posterior with S draws, 1000 by default.
+
     Raises:
-        KeyError: there is no such family.
+        KeyError: there is no such family; the message lists all.
+        OwnCodeError: the Stan program does not keep to the contract.
         ValueError: the weights, the data or the unit are not allowed, or the chain did not pass its diagnostics.
 
     Example:
@@ -171,12 +201,15 @@ def fit(
 def lipschitz_weights(posterior: Posterior, c: float = 1.0, g: float = 0.0) -> Array:
     """Weights (n,) that fall with the bound of a record: ``clip(c (1 - risk~) + g, 0, 1)``.
 
-    Source: range paper, Section 1.1, with the risk min-max scaled over the records.
+    Source: range paper (arXiv:2602.04124), Section 1.1, with the risk min-max scaled over the records.
 
     Args:
         posterior: the unweighted posterior.
         c: scale.
         g: shift.
+
+    Returns:
+        A weight (n,) in [0, 1] for each record.
 
     Example:
         >>> import formalsynth as fs
@@ -191,7 +224,16 @@ def lipschitz_weights(posterior: Posterior, c: float = 1.0, g: float = 0.0) -> A
 def isolation_weights(data: Data, r: float, c: float = 1.0, g: float = 0.0) -> Array:
     """Weights (n,) that fall with the share of records farther away than r times the record's value.
 
-    Source: reweight paper, Section 2.2.
+    Source: reweight paper (arXiv:2006.01230), Section 2.2.
+
+    Args:
+        data: the confidential records, n of them.
+        r: radius, as a factor of the value of a record.
+        c: scale.
+        g: shift.
+
+    Returns:
+        A weight (n,) in [0, 1] for each record.
 
     Example:
         >>> import formalsynth as fs
@@ -206,12 +248,15 @@ def isolation_weights(data: Data, r: float, c: float = 1.0, g: float = 0.0) -> A
 def reweight(posterior: Posterior, k: float, thresh: float = 1.0) -> Array:
     """Weights (n,) moved toward the largest bound of a weighted posterior: ``min(1, k alpha Delta / Delta_i)``.
 
-    Source: reweight paper, Equation 3.1.
+    Source: reweight paper (arXiv:2006.01230), Equation 3.1.
 
     Args:
         posterior: the weighted posterior.
         k: factor below 1 that keeps the largest bound.
         thresh: quantile over the draws that replaces the largest bound, as in the script of Supplement 1; 1 is the maximum.
+
+    Returns:
+        A weight (n,) in [0, 1] for each record.
 
     Example:
         >>> import formalsynth as fs
@@ -226,7 +271,7 @@ def reweight(posterior: Posterior, k: float, thresh: float = 1.0) -> Array:
 def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, **settings: float) -> Posterior:
     """Fit with the weights of a sensitive range: only values between a and b times a record's value are sensitive.
 
-    Source: range paper, Equations 5 to 7. The guarantee is for moves inside the range.
+    Source: range paper (arXiv:2602.04124), Equations 5 to 7. The guarantee is for moves inside the range.
 
     Args:
         posterior: the unweighted posterior.
@@ -234,6 +279,12 @@ def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, *
         b: upper end, at least 1.
         seed: seed of the draws.
         settings: further parameters of the mechanism ``range_averaged``.
+
+    Returns:
+        The posterior with these weights, and its epsilon for moves inside the range.
+
+    Raises:
+        ValueError: the ends do not include 1, or the chain did not pass its diagnostics.
 
     Example:
         >>> import formalsynth as fs
@@ -246,7 +297,7 @@ def range_averaged(posterior: Posterior, a: float, b: float, *, seed: int = 0, *
 
 
 def censor(
-    family: str,
+    family: str | Path,
     data: Data,
     epsilon: float,
     *,
@@ -256,11 +307,23 @@ def censor(
 ) -> Posterior:
     """Fit with every log-likelihood clipped to at most epsilon / 2 in absolute value.
 
-    Clipping of a continuous outcome depends on its declared ``unit``, which must not be computed from the data.
-
     Differentially private for every data set, for adding or removing a record, with exact draws. Replacing one costs twice as
-    much.
-    Source: censor paper, Equations 3.5 and 3.6.
+    much. Source: censor paper (arXiv:2205.05003), Equations 3.5 and 3.6; proof: ``docs/proofs/censored_unweighted.md``.
+
+    Args:
+        family: name of the family, or path of a Stan program that declares a threshold.
+        data: the confidential records, n of them.
+        epsilon: privacy budget of a draw.
+        seed: seed of the draws.
+        priors: settings of the prior that differ from the family's.
+        unit: declared unit of the outcome, on which clipping of a continuous outcome depends; never computed from the data.
+
+    Returns:
+        The posterior, whose epsilon is the declared one.
+
+    Raises:
+        ValueError: the family cannot be censored, the data or the unit are not allowed, or the chain did not pass its
+            diagnostics.
 
     Example:
         >>> import formalsynth as fs
@@ -289,6 +352,12 @@ def censor_in_brackets(
         priors: prior settings that differ from the family's.
         theta: declared parameter ``theta1``, ``theta2`` and so on, at which the density inside is subtracted before clipping.
 
+    Returns:
+        The posterior, whose epsilon is the declared one.
+
+    Raises:
+        ValueError: the edges do not increase, or the chain did not pass its diagnostics.
+
     Example:
         >>> import formalsynth as fs
         >>> values = [0.4, 0.7, 0.9, 1.1, 1.3, 1.6, 2.2, 2.9]
@@ -303,7 +372,21 @@ def censor_in_brackets(
 def record_bounds(family: str, data: Data, draws: Draws, weights: Array | None = None, *, unit: float = 1.0) -> Array:
     """Largest absolute weighted log-likelihood (n,) of each record over S draws, such as those of another sampler.
 
-    The draws are those of a fit in the declared ``unit`` of the outcome.
+    Source: Savitsky, Williams and Hu 2022 (arXiv:1909.11796).
+
+    Args:
+        family: name of the family.
+        data: the confidential records, n of them.
+        draws: mapping from each parameter to its S draws, along the first axis, of a fit in the declared unit.
+        weights: (n,) in [0, 1]; by default, all are 1.
+        unit: declared unit of the outcome.
+
+    Returns:
+        A bound (n,) for each record; epsilon is twice the largest.
+
+    Raises:
+        KeyError: there is no such family; the message lists all.
+        ValueError: the data or the unit are not allowed.
 
     Example:
         >>> import numpy as np
@@ -318,6 +401,16 @@ def record_bounds(family: str, data: Data, draws: Draws, weights: Array | None =
 
 def synthesize(posterior: Posterior, sets: int = 1, seed: int = 0) -> Array:
     """Draw synthetic data sets (sets, n), each from one posterior draw, at the predictors of the records, in units of the data.
+
+    Each set costs epsilon once. Predictors and n are those of the records, unchanged.
+
+    Args:
+        posterior: the posterior.
+        sets: number of data sets.
+        seed: seed of the draws.
+
+    Returns:
+        The outcomes (sets, n).
 
     Raises:
         ValueError: there are fewer draws than sets.
@@ -337,7 +430,8 @@ def synthesize(posterior: Posterior, sets: int = 1, seed: int = 0) -> Array:
 def noisy_table(data: Data, edges: Sequence[float], epsilon: float, seed: int | None = None) -> Integers:
     """Count values in declared bins, with discrete Laplace noise: differentially private for adding or removing a record.
 
-    The edges and epsilon must not depend on the data. The noise is NumPy's; for a release, use ``formalsynth_release``.
+    The edges and epsilon must not depend on the data. The noise is NumPy's; for a release, use ``formalsynth_release``. Source:
+    Ghosh, Roughgarden and Sundararajan 2009 (arXiv:0811.2841); proof: ``docs/proofs/noisy_tables.md``.
 
     Args:
         data: the confidential values.
@@ -345,6 +439,9 @@ def noisy_table(data: Data, edges: Sequence[float], epsilon: float, seed: int | 
             nearest bin: a refusal would depend on the data.
         epsilon: privacy budget.
         seed: seed of the noise, for tests only: who knows it can subtract the noise.
+
+    Returns:
+        A noisy count for each bin; it may be negative.
 
     Raises:
         ValueError: the edges do not increase, or epsilon is not allowed.
@@ -368,7 +465,15 @@ def noisy_table(data: Data, edges: Sequence[float], epsilon: float, seed: int | 
 def utility(data: Data, synthetic: ArrayLike) -> dict[str, float]:
     """Statistics of one synthetic data set, and the distances of its distribution function from that of the data.
 
-    Source: censor paper, Section 4: ``ecdf_max`` and ``ecdf_avg`` over the stacked values.
+    Source: censor paper (arXiv:2205.05003), Section 4: ``ecdf_max`` and ``ecdf_avg`` over the stacked values.
+
+    Args:
+        data: the confidential records.
+        synthetic: one synthetic data set (n,).
+
+    Returns:
+        Mapping from a statistic of the synthetic data, in their unit, or a distance, to its value. It depends on the confidential
+        records.
 
     Example:
         >>> import formalsynth as fs
@@ -383,7 +488,8 @@ def privacy_audit(
 ) -> pd.DataFrame:
     """Largest privacy loss found between the data and data sets that differ from it in one record, with exact posteriors.
 
-    It is a lower bound of what the mechanism costs; ``docs/explanation/audit.md`` lists the data sets that are tried.
+    It is a lower bound of what the mechanism costs; ``docs/explanation/audit.md`` lists the data sets that are tried. Both data
+    sets use the same random numbers, an idea also of Cebere et al. 2026 (arXiv:2602.17454).
 
     Args:
         family: a family with exact posteriors: ``normal``, ``lognormal``, ``beta``, ``poisson`` or a regression.
@@ -395,6 +501,10 @@ def privacy_audit(
 
     Returns:
         One row for each kind of neighbour and delta: the epsilon that was claimed and the one that was found.
+
+    Raises:
+        KeyError: there is no such family or mechanism; the message lists all.
+        ValueError: the family has no exact posteriors, or the data are not allowed.
 
     Example:
         >>> import formalsynth as fs
@@ -416,7 +526,7 @@ def privacy_audit(
 
 def _chain(mechanism: str, parameters: Mapping[str, float]) -> list[Synthesizer]:
     """Return a mechanism after the parents that the papers give it."""
-    parents = {0: (), 1: ("unweighted",), 2: ("weighted", "unweighted")}[MECHANISMS[mechanism].parents]
+    parents = {0: (), 1: ("unweighted",), 2: ("weighted", "unweighted")}[_named(MECHANISMS, mechanism).parents]
     needed = [_synthesizer("unweighted", {}, ())] if parents else []
     if "weighted" in parents and mechanism != "weighted":
         needed.append(_synthesizer("weighted", {}, ("unweighted",)))
@@ -433,7 +543,7 @@ def _synthesizer(mechanism: str, parameters: Mapping[str, float], parents: Seque
 
 def _by_mechanism(
     mechanism: str,
-    family: str,
+    family: str | Path,
     context: Context,
     parameters: Mapping[str, float],
     priors: Mapping[str, float] | None = None,
@@ -452,7 +562,7 @@ def _form(mechanism: str, context: Context, parameters: Mapping[str, float]) -> 
 
 
 def _sampled(
-    family: str,
+    family: str | Path,
     context: Context,
     form: Form,
     guarantee: str,
@@ -464,20 +574,22 @@ def _sampled(
     """Sample the posterior of a form, and bound its records."""
     chosen = {**context.family.priors, **(priors or {})}
     stan = StanPosteriors(_executable(context.family.program), chosen, SamplerSettings(**(sampler or {})))
+    if own := program(context.family):
+        own.bind(functools.partial(generate, stan.executable), chosen)
     result = Step(_synthesizer("unweighted", {}, ()), context, stan).weighted(form, bounds=True)
     fit, bounds = result.posterior, result.bounds
     assert bounds is not None
     return Posterior(
-        family, context.records, fit.draws, form.weights, bounds.by_record, bounds.epsilon if claim is None else claim,
+        str(family), context.records, fit.draws, form.weights, bounds.by_record, bounds.epsilon if claim is None else claim,
         guarantee, fit.rhat_max, min(fit.ess_bulk_min, fit.ess_tail_min), unit,
     )  # fmt: skip
 
 
 @cache
-def _executable(program: str) -> Path:
-    """Compile a program of the library once in a process; the user's cache keeps it for the next."""
-    executable = _folder() / program
-    build(PACKAGE / "programs" / f"{program}.stan", executable, ensure(_folder() / "cmdstan"))
+def _executable(name: str) -> Path:
+    """Compile a program of the library, or of the user, once in a process; the user's cache keeps it for the next."""
+    source, executable = PACKAGE / "programs" / f"{name}.stan", _folder() / name
+    build(source if source.exists() else Path(FAMILIES.module(name)), executable, ensure(_folder() / "cmdstan"))
     return executable
 
 
@@ -489,7 +601,7 @@ def _folder() -> Path:
     return Path(folder.name)
 
 
-def _context(family: str, data: Data, seed: int, unit: float = 1.0) -> Context:
+def _context(family: str | Path, data: Data, seed: int, unit: float = 1.0) -> Context:
     """Return the records, with outcomes in a unit, and with random streams of their own.
 
     Raises:
@@ -506,9 +618,26 @@ def _with_parent(posterior: Posterior, seed: int = 0) -> Context:
     return replace(_context(posterior.family, posterior.records, seed), parents=[posterior.parent()])
 
 
-def _family(name: str) -> Family:
+def _family(name: str | Path) -> Family:
+    """Return the family of a name, or of the path of a Stan program."""
     _find_all()
-    return FAMILIES[name]
+    path = Path(name).absolute()
+    if path.suffix == ".stan":
+        load_modules([str(path)])
+        return FAMILIES[program_name(path)]
+    return _named(FAMILIES, str(name))
+
+
+def _named(register: Registry[Entry], name: str) -> Entry:
+    """Return a registered entry.
+
+    Raises:
+        KeyError: there is no such entry.
+    """
+    _find_all()
+    if name not in register:
+        raise KeyError(f"{register.what}: given {name!r}; allowed: {', '.join(sorted(register))}")
+    return register[name]
 
 
 @cache
