@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dev.cards import code_of, digest, faults, listed_sources
 
@@ -103,3 +104,15 @@ def test_the_cards_cite_listed_sources_and_their_code_is_the_confirmed_one(repos
     assert len(listed) > 25
     assert all(re.fullmatch(r"https://(doi\.org/10\.\d{4,}/\S+|arxiv\.org/abs/\d{4}\.\d{4,5})|", address) for address in listed)
     assert [fault for path in cards for fault in faults(path.read_text(encoding="utf-8"), listed)] == []
+
+
+def test_papers_and_docstrings_name_listed_sources(repository):
+    listed = listed_sources(repository / "CITATION.cff")
+    papers = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in repository.glob("config/papers/*.yaml")]
+    assert [paper["title"] for paper in papers if paper.get("source") not in listed and "Ours" not in paper["authors"]] == []
+    texts = [path.read_text(encoding="utf-8") for path in repository.glob("workflow/lib/**/*.py")]
+    named = {name for text in texts for name in re.findall(r"(?<=arXiv:)[\d.]+\d|(?<=\(doi:)[^\s)]+", text)}
+    assert len(named) > 12
+    assert named <= {address.split("/abs/")[-1].removeprefix("https://doi.org/") for address in listed}
+    pages = repository.glob("docs/**/related_work.md")
+    assert {address for page in pages for address in re.findall(r"<(https://.+?)[>]", page.read_text())} >= listed - {""}

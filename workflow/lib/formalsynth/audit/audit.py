@@ -1,6 +1,8 @@
 """Audit of one data set: a quick estimate for every synthesizer and neighbour, then a full computation of the largest losses.
 
 The result is a lower bound of the epsilon that a mechanism can claim: the largest loss over the neighbours that were tried.
+
+Both data sets use the same random numbers, an idea also of Cebere et al. 2026 (arXiv:2602.17454).
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ which covers every mechanism of the three pseudo posterior papers (range paper, 
 weights, ``gamma`` the probability of a sensitive range, or another public part of the likelihood, with weights ``d``, ``M`` a
 censoring threshold, and ``f0`` is 0, or the log-likelihood at a reference parameter.
 No (S, n) array is kept in memory: draws are processed in blocks, or records are if a few draws suffice.
+
+Sources: Savitsky, Williams and Hu 2022 (arXiv:1909.11796) for the bound; range paper (arXiv:2602.04124) for sensitive ranges.
 """
 
 from __future__ import annotations

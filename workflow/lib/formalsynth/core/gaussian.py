@@ -25,7 +25,7 @@ def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: fl
         sensitivity: largest Euclidean distance of the statistic between neighbours, in the units of ``sigma``.
         epsilon: privacy budget.
 
-    Source: Balle and Wang (2018), Theorem 8.
+    Source: Balle and Wang 2018 (arXiv:1805.06530), Theorem 8.
     """
     check_positive(sigma=sigma, sensitivity=sensitivity)
     ratio = np.asarray(sensitivity) / sigma
@@ -53,7 +53,7 @@ def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     Raises:
         ValueError: an argument is outside its range.
 
-    Source: Balle and Wang (2018), Algorithm 1, solved as a root of the exact curve.
+    Source: Balle and Wang 2018 (arXiv:1805.06530), Algorithm 1, solved as a root of the exact curve.
     """
     check_positive(sensitivity=sensitivity, epsilon=epsilon)
     check_delta(delta)
@@ -78,7 +78,7 @@ def classical_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     It is proved only for epsilon < 1. For larger epsilon, check the result with :func:`gaussian_delta`: up to a crossing that
     depends on delta it wastes noise, and beyond it gives less privacy than stated. Arguments as in :func:`analytic_sigma`.
 
-    Source: Dwork and Roth (2014), Theorem A.1.
+    Source: Dwork and Roth 2014 (doi:10.1561/0400000042), Theorem A.1.
     """
     check_positive(sensitivity=sensitivity, epsilon=epsilon)
     check_delta(delta)

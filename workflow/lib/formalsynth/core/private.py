@@ -3,6 +3,8 @@
 A mechanism returns a :class:`PrivateFit`. Its :class:`PublicTables` contain everything passed to the fit: declared bins, noisy
 counts and the scale of their noise. A :class:`PublicModel` makes the data of a Stan program from these tables and prior settings,
 and from nothing else: neither records nor a context are among its arguments. The exact counts are kept separate, for the audit.
+
+Source of the noise: Ghosh, Roughgarden and Sundararajan 2009 (arXiv:0811.2841).
 """
 
 from __future__ import annotations

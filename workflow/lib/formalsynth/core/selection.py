@@ -1,4 +1,7 @@
-"""Private selection among declared candidates: the exponential mechanism on integer scores, in one or more stages."""
+"""Private selection among declared candidates: the exponential mechanism on integer scores, in one or more stages.
+
+Source: McSherry and Talwar 2007 (doi:10.1109/FOCS.2007.66).
+"""
 
 from __future__ import annotations
 

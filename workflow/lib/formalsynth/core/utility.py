@@ -1,4 +1,7 @@
-"""Utility of a synthetic data set compared with the confidential one."""
+"""Utility of a synthetic data set compared with the confidential one.
+
+Source: censor paper (arXiv:2205.05003), Section 4.
+"""
 
 from __future__ import annotations
 

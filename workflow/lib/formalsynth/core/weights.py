@@ -1,4 +1,7 @@
-"""Privacy weights: from record risks to likelihood weights in [0, 1]."""
+"""Privacy weights: from record risks to likelihood weights in [0, 1].
+
+Source: range paper (arXiv:2602.04124).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synthesizers of the censor paper that cut or clip the contribution of a record."""
+"""Synthesizers of the censor paper (arXiv:2205.05003) that cut or clip the contribution of a record."""
 
 from __future__ import annotations
 

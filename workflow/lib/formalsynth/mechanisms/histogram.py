@@ -1,4 +1,7 @@
-"""The perturbed histogram: noisy bin counts on declared bounds."""
+"""The perturbed histogram: noisy bin counts on declared bounds.
+
+Sources: censor paper (arXiv:2205.05003), Section 2.3; Wasserman and Zhou 2010 (doi:10.1198/jasa.2009.tm08651).
+"""
 
 from __future__ import annotations
 

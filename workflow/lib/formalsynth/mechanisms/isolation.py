@@ -1,6 +1,6 @@
 """CW weights: records with many others nearby need less protection.
 
-Source: reweight paper, Section 2.2 and Algorithm 2.
+Source: reweight paper (arXiv:2006.01230), Section 2.2 and Algorithm 2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The unweighted synthesizer, and LW: weights from Lipschitz bounds."""
+"""The unweighted synthesizer, and LW: weights from Lipschitz bounds.
+
+Sources: Savitsky, Williams and Hu 2022 (arXiv:1909.11796); range paper (arXiv:2602.04124), Section 1.1.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Minimum distance: selection of a family's parameters among declared candidates by a Kolmogorov score.
 
-Proof and exact test: ``docs/proofs/minimum_distance.md``. Related: private hypothesis selection (Bun, Kamath, Steinke and
-Wu 2019).
+Proof and exact test: ``docs/proofs/minimum_distance.md``. Sources: McSherry and Talwar 2007
+(doi:10.1109/FOCS.2007.66) for the exponential mechanism; Bun, Kamath, Steinke and Wu 2019 (arXiv:1905.13229) for private
+hypothesis selection. The score and the stages are ours.
 """
 
 from __future__ import annotations

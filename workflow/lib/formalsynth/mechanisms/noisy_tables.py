@@ -1,6 +1,9 @@
 """Noisy tables: counts on declared bins with discrete Laplace noise, and a posterior that accounts for the noise.
 
 Proof and exact test: ``docs/proofs/noisy_tables.md``.
+
+Sources: Ghosh, Roughgarden and Sundararajan 2009 (arXiv:0811.2841) for the noise; Bernstein and Sheldon 2018 (arXiv:1809.02188)
+for a posterior given noisy statistics. The tables and their models are ours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Sensitive ranges: weights and truncated likelihoods if only values near the record, or in its bracket, are sensitive."""
+"""Sensitive ranges: weights and truncated likelihoods if only values near the record, or in its bracket, are sensitive.
+
+Source: range paper (arXiv:2602.04124).
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Other records do not influence them. Proofs and exact tests: ``docs/proofs/reference_censored.md``,
 ``docs/proofs/censored_centred.md`` and ``docs/proofs/bracket_clipped.md``.
+
+Source of clipping: censor paper (arXiv:2205.05003). Weights and centring are ours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Synthesizers of the reweight paper that change their parents' weights."""
+"""Synthesizers of the reweight paper (arXiv:2006.01230) that change their parents' weights."""
 
 from __future__ import annotations
 

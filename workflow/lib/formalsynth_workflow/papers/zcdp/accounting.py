@@ -30,7 +30,7 @@ APPROXIMATE = "(eps, delta)-DP"
 
 
 def zcdp_rho(sigma: float | Array, sensitivity: float | Array) -> float | Array:
-    """Rho of Gaussian noise, ``sensitivity^2 / (2 sigma^2)`` (Bun and Steinke 2016, Proposition 1.6)."""
+    """Rho of Gaussian noise, ``sensitivity^2 / (2 sigma^2)`` (Bun and Steinke 2016, arXiv:1605.02065, Proposition 1.6)."""
     rho: float | Array = np.square(sensitivity) / (2 * np.square(sigma))
     return rho
 
@@ -52,7 +52,7 @@ def epsilon_renyi(rho: float, delta: float) -> float:
 
     It is the minimum over alpha > 1 of ``rho alpha + log(1 - 1 / alpha) + (log(1 / delta) - log alpha) / (alpha - 1)``.
 
-    Source: Canonne, Kamath and Steinke (2020), Section 2.3.
+    Source: Canonne, Kamath and Steinke 2020 (arXiv:2004.00010), Section 2.3.
     """
     check_delta(delta)
     if rho == 0:
