@@ -5,8 +5,8 @@ log-likelihood of a record over the draws is its Lipschitz bound; epsilon is twi
 kind of its guarantee: a bound from draws is asymptotic, a clipped likelihood is differentially private for every data set.
 
 A family is a name, such as ``beta``, or the path of a Stan program of your own that keeps to the contract of
-``docs/howto/own_model.md``; its single numbers are priors. Data are a vector, or :class:`formalsynth.core.arrays.Records` with a design
-matrix (n, p) whose first column is the constant.
+``docs/howto/own_model.md``; its single numbers are priors. Data are a vector, or :class:`formalsynth.core.arrays.Records` with
+a design matrix (n, p) whose first column is the constant.
 
 Example:
     >>> import formalsynth as fs
