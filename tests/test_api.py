@@ -225,6 +225,7 @@ def test_the_library_installs_alone_and_runs_the_notebook_and_all_examples(tmp_p
     )
     install("[notebook]")
     notebook, examples = REPOSITORY / "docs" / "tutorials" / "python.md", REPOSITORY / "examples"
-    run("-m", "jupytext", "--to", "ipynb", "--set-kernel", "python3", "--execute", "--output", "python.ipynb", notebook)
+    run("-m", "jupytext", "--to", "ipynb", "--set-kernel", "python3", "--output", "python.ipynb", notebook)
+    run(python.with_name("jupyter-execute"), "python.ipynb")
     for name in ("range_restricted", "censoring", "own_program"):
         run(examples / f"{name}.py")
