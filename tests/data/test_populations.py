@@ -7,6 +7,7 @@ from scipy import integrate, optimize, stats
 from formalsynth.core.data_files import load_counts
 from formalsynth.core.population import POPULATIONS
 from formalsynth.data.populations.counts import negative_binomial_mixture, negative_binomial_regression
+from formalsynth.data.populations.lognormal import lognormal_on_normal
 from formalsynth.data.populations.salaries import published_salaries, without_replacement
 
 POPULATIONS.find()
@@ -53,6 +54,16 @@ def test_counts_given_predictors_have_their_means_and_variances():
         x = records.x[(records.design[:, 1] == first) & (records.design[:, 2] == second)]
         mean = 100 * np.exp(0.3 * first + 0.2 * second)
         check_moments(x, mean, np.sqrt(mean + mean**2 / 20), len(x), "given predictors")
+
+
+def test_ranges_of_records_contain_all_but_the_declared_share_and_change_no_outcome():
+    settings = {"predictor_mean": 2.0, "predictor_sd": 1.0, "intercept": 1.0, "sigma": 1.0}
+    records = lognormal_on_normal(np.random.default_rng(5), 50_000, **settings, width=0.5, outside=0.05)
+    low, high = records.inputs["low"], records.inputs["high"]
+    assert np.log(high / low) == pytest.approx(1.0)
+    within = (low <= records.x) & (records.x <= high)
+    assert abs(within.mean() - 0.95) < BAND * np.sqrt(0.05 * 0.95 / 50_000)
+    np.testing.assert_array_equal(records.x, lognormal_on_normal(np.random.default_rng(5), 50_000, **settings).x)
 
 
 def test_whole_table_comes_back_and_nothing_beyond_it():

@@ -66,10 +66,12 @@ def _by_data_set(audit: DataFrame, statistic: str) -> Array:
     single = losses & (audit["releases"].to_numpy() == 1)
     neighbours = single & audit["neighbour"].isin(LOSSES).to_numpy()
     first, last = (_at_delta(neighbours & (delta > 0), delta, place) for place in (0, -1))
+    moved = first & (neighbour == "move")
     column = statistic if statistic in (*CLAIMS, "attacked", "oscillation", "held") else "audited"
     chosen: dict[str, NDArray[np.bool_]] = {
         "strict": last,
         "pure": neighbours & (delta == 0),
+        "oscillation": moved if moved.any() else first,
         "composed": _at_delta(losses & (audit["releases"].to_numpy() > 1), delta, 0),
         "floor": _at_delta(single & (neighbour == "same"), delta, 0),
         **{kind: first & (neighbour == kind) for kind in LOSSES},
