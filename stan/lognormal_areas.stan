@@ -5,6 +5,18 @@
 // (the weight times d^2, d, 1 and an offset) and as many coefficients of the group.
 functions {
 #include clipped_sum.stan
+  // Log probability of a range of a standard normal variable; above 0, the upper tail is the smaller one.
+  // Ends beyond 1e50 stand for infinite ones, whose derivatives would be undefined.
+  real log_range(real low, real high) {
+    if (low < -1e50) {
+      return high > 1e50 ? 0 : std_normal_lcdf(high);
+    }
+    if (high > 1e50) {
+      return std_normal_lcdf(-low);
+    }
+    return low > 0 ? log_diff_exp(std_normal_lcdf(-low), std_normal_lcdf(-high))
+                   : log_diff_exp(std_normal_lcdf(high), std_normal_lcdf(low));
+  }
 }
 data {
   int<lower=1> p;
@@ -15,8 +27,13 @@ data {
   real<lower=0> squares;
   int<lower=0> n; // number of censored records; 0 without censoring
   matrix[n, 4] terms;
-  array[n] int<lower=1, upper=groups> group;
+  array[n] int<lower=1> group;
   real<lower=0> threshold;
+  int<lower=0> m; // number of groups with a range; 0 without ranges
+  vector[m] low;
+  vector[m] high;
+  array[m] int at; // row of the coefficients of each group
+  vector[m] times; // number of records in each group
   real<lower=0> prior_intercept_sd;
   real<lower=0> prior_area_shape;
   real<lower=0> prior_area_scale;
@@ -44,6 +61,16 @@ model {
     coefficients[ : , 2] = precision * off;
     coefficients[ : , 3] = -0.5 * precision * square(off) - log(sigma) - 0.5 * log(2 * pi());
     coefficients[ : , 4] = rep_vector(1, groups);
-    target += clipped_sum(terms, group, coefficients, threshold);
+    if (m > 0) {
+      vector[m] log_p;
+      matrix[m, cols(coefficients)] by_range = coefficients[at];
+      for (j in 1 : m) {
+        log_p[j] = log_range((low[j] - mean_log[at[j]] - off[at[j]]) / sigma, (high[j] - mean_log[at[j]] - off[at[j]]) / sigma);
+      }
+      by_range[ : , 3] -= log_p;
+      target += dot_product(times, log_p) + clipped_sum(terms, group, by_range, threshold);
+    } else {
+      target += clipped_sum(terms, group, coefficients, threshold);
+    }
   }
 }

@@ -106,41 +106,59 @@ def test_censored_posteriors_agree_with_the_grid(compiled, case, epsilon):
     assert bounds.beyond > 0
 
 
+DISTRIBUTIONS = {
+    "lognormal": lambda mean, sd: stats.lognorm(sd, scale=np.exp(mean)),
+    "gamma_regression": lambda eta, shape: stats.gamma(shape, scale=np.exp(eta) / shape),
+    "negative_binomial": lambda mean, r: stats.nbinom(1 / r, 1 / (1 + mean * r)),
+    "poisson": lambda mean, _: stats.poisson(mean),
+}
+"""Distribution of an outcome at two parameters."""
+BRACKETS = {
+    "lognormal": ([0, 0.6, 0.9, 1.2, np.inf], (0.1, 0.5), ((-0.3, 0.3, 150), (0.2, 0.8, 150))),
+    "gamma_regression": ([0, 0.6, 0.9, 1.2, np.inf], (-0.1, 6), ((-0.6, 0.2, 150), (2, 30, 150))),
+    "negative_binomial": ([-0.5, 1.5, 3.5, np.inf], (2, 0.5), ((0.8, 6, 100), (0.005, 6, 200))),
+    "poisson": ([-0.5, 1.5, 3.5, np.inf], (2.5,), ((1, 3.5, 600), (1, 1, 1))),
+}
+"""Edges of brackets, a reference, and ends and numbers of points of the grid."""
+
+
 @pytest.mark.stan
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("theta", [None, (0.1, 0.5)])
-def test_posteriors_clipped_inside_brackets_agree_with_the_grid(compiled, theta):
+@pytest.mark.parametrize(
+    ("kind", "centred"), [("lognormal", False), *((kind, True) for kind in BRACKETS), ("gamma_regression", False)]
+)
+def test_posteriors_clipped_inside_brackets_agree_with_the_grid(compiled, kind, centred):
     """The probability of a bracket counts in full; without records outside, an open bracket is included."""
-    load(["formalsynth.families.linear"])
-    family, edges, generator = FAMILIES["lognormal"], np.array([0, 0.6, 0.9, 1.2, np.inf]), np.random.default_rng(6)
-    x, threshold = generator.lognormal(0, 0.4, N), 0.3
-    at = np.digitize(x, edges) - 1
-    axes = np.linspace(-0.3, 0.3, 150), np.linspace(0.2, 0.8, 150)
-    mean, sd = np.meshgrid(*axes, indexing="ij")
-    values = scaled_normal(mean, sd)
+    load([f"formalsynth.families.{name}" for name in ("linear", "negative_binomial", "gamma_regression", "poisson")])
+    family, (edges, theta, grid), threshold = FAMILIES[kind], BRACKETS[kind], 0.3
+    x, edges = np.asarray(CASES[kind][0](np.random.default_rng(6)), dtype=float), np.array(edges)
+    at, axes = np.digitize(x, edges) - 1, [np.linspace(*axis) for axis in grid]
+    first, second = np.meshgrid(*axes, indexing="ij")
+    prior, density = LAWS[kind]
+    values = prior(first, second)
 
-    def inside(k, mean, sd):
-        law = stats.lognorm(sd, scale=np.exp(mean))
+    def inside(k, *parameters):
+        law = DISTRIBUTIONS[kind](*parameters, *[None] * (2 - len(parameters)))
         known = np.log(law.cdf(edges[at[k] + 1]) - law.cdf(edges[at[k]]))
-        return known, law.logpdf(x[k]) - known
+        return known, density(x[k], *parameters, *[None] * (2 - len(parameters))) - known
 
     for k in range(N):
-        known, conditional = inside(k, mean, sd)
-        base = 0 if theta is None else inside(k, *theta)[1]
+        known, conditional = inside(k, first, second)
+        base = inside(k, *theta)[1] if centred else 0
         values = values + known + np.clip(conditional - base, -threshold, threshold)
     probability = np.exp(values - values.max())
     probability /= probability.sum()
-    assert probability[[0, -1]].sum() + probability[:, [0, -1]].sum() < 1e-3
-    reference = None if theta is None else Reference((("beta", theta[:1]), ("sigma", theta[1])))
-    ranges = Range(edges[at], edges[at + 1], reference)
-    sensitive = Sensitive(np.ones(N), ranges, np.ones(N), threshold, reference)
+    assert probability[[0, -1]].sum() + (0 if len(axes[1]) == 1 else probability[:, [0, -1]].sum()) < 2e-3
+    stan = {"beta": theta[:1], "phi": 1 / theta[-1], "mu": theta[0], "sigma": theta[-1], "shape": theta[-1]}
+    reference = Reference(tuple((name, stan[name]) for name in family.parameters)) if centred else None
+    sensitive = Sensitive(np.ones(N), Range(edges[at], edges[at + 1], reference), np.ones(N), threshold, reference)
     data = sensitive.stan_data(family, intercept_only(x), np.ones(N), family.priors)
-    near, far = starts(family, data)
-    fit = sample(compiled(family.program), data, [near, far], family.parameters, 7, SETTINGS)
+    fit = sample(compiled(family.program), data, starts(family, data), family.parameters, 7, SETTINGS)
     assert fit.status == "ok", fit.reason
     effective = min(fit.ess_bulk_min, fit.ess_tail_min)
     for axis, name in enumerate(family.parameters):
-        margin, points, drawn = probability.sum(axis=1 - axis), axes[axis], np.ravel(fit.draws[name])
+        drawn = np.ravel(fit.draws[name]) ** (-1.0 if name == "phi" else 1.0)
+        margin, points = probability.sum(axis=1 - axis), axes[axis]
         expected = float(margin @ points)
         spread = float(np.sqrt(margin @ (points - expected) ** 2))
         assert abs(drawn.mean() - expected) < WIDTH * spread / np.sqrt(effective), name

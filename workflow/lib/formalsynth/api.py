@@ -344,7 +344,7 @@ def censor_in_brackets(
     depend on the data. Source: ours; proof: ``docs/proofs/bracket_clipped.md``.
 
     Args:
-        family: ``normal`` or ``lognormal``.
+        family: name of a family of the library.
         data: the confidential values.
         edges: increasing edges of the brackets, possibly infinite.
         epsilon: privacy budget of a move.

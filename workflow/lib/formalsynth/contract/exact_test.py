@@ -41,8 +41,10 @@ LARGE = 1000
 """Number of records in the data set that is tried with extreme neighbours."""
 ROUNDING = 1e-9
 """Largest excess of a log ratio over the claim that counts as rounding."""
+LEAST = -1000.0
+"""Log probability of a range that replaces all smaller ones, whose sums would have too few digits; neighbours share them."""
 BRACKETS = Ranges(edges=(-math.inf, 0.0, 30.0, math.inf))
-"""Declared brackets of amounts and numbers on the grids."""
+"""Declared brackets of amounts, numbers and counts on the grids."""
 DataSet = tuple[int, ...]
 """Positions of the records of a data set on the grid, in increasing order."""
 
@@ -110,7 +112,7 @@ class Case:
         if made.sensitive.known is not None and made.sensitive.range_weights is not None:
             known = self._log_gamma(made.sensitive.known.take(kept), places[kept]) * made.sensitive.range_weights[kept]
             values = values - known
-        return np.asarray((known + made.sensitive.clipped(values)).sum(axis=1))
+        return np.asarray((np.maximum(known, LEAST) + made.sensitive.clipped(values)).sum(axis=1))
 
     def _log_likelihood(self, sensitive: Sensitive, places: list[int]) -> Array:
         """Log-likelihood (S, n) of the records at some places; that of each record is computed once for each reference."""
@@ -357,9 +359,7 @@ def _grid_of(x: Sequence[float], *axes: tuple[str, Array]) -> Grid:
     if "beta" in thetas:
         thetas["beta"] = thetas["beta"][:, None]
     records, large = (Records(values, np.ones((len(values), 1))) for values in (np.array(x), np.resize(x[1:4], LARGE)))
-    if "beta" in thetas:
-        records, large = BRACKETS.added_to(records), BRACKETS.added_to(large)
-    return Grid(records, thetas, large)
+    return Grid(BRACKETS.added_to(records), thetas, BRACKETS.added_to(large))
 
 
 @cache

@@ -12,8 +12,9 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from formalsynth.core.arrays import Array, Draws, Index, Integers, Records, distinct_rows, in_groups
+from formalsynth.core.clipped import clipped_in_ranges_of_groups
 from formalsynth.core.constraints import Allowed
-from formalsynth.core.family import StanData, number_in
+from formalsynth.core.family import StanData, array_in, number_in
 
 TINY = 1e-280
 """Probability below which sums are computed on the log scale."""
@@ -62,6 +63,12 @@ class CountFamily(ABC):
     def log_likelihood_of(self, records: Records, draws: Draws) -> Array:
         """Log-likelihood (S, n)."""
         return self.log_probability(records.x, *self.arguments(records, draws))
+
+    def with_ranges(self, data: StanData, records: Records, weights: Array, low: Array, high: Array, base: Array) -> StanData:
+        """Add the distinct ranges of the clipped records as their first and last counts; the last of an open range is -1."""
+        last = np.where(np.isfinite(high), np.floor(high), -1)
+        ranged = clipped_in_ranges_of_groups(data, weights, np.maximum(np.ceil(low), 0), last, base)
+        return {**ranged, **{end: array_in(ranged, end).astype(int) for end in ("low", "high")}}
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability (S, n) of the counts in the closed interval [lower, upper], accurate in both tails."""

@@ -14,8 +14,7 @@ POSITIVE = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
 
 def log_interval_probability(design: Array, draws: Draws, lower: Array, upper: Array, log: bool) -> Array:
     """Log probability (S, n) of the intervals, with full relative accuracy in both tails; ``log`` if lognormal."""
-    with np.errstate(divide="ignore"):
-        ends = tuple(np.log(np.maximum(end, 0)) for end in (lower, upper)) if log else (lower, upper)
+    ends = log_ends(lower, upper) if log else (lower, upper)
     mean = draws["beta"] @ design.T
     low, high = ((end - mean) / draws["sigma"][:, None] for end in ends)
     # Above the mean, the upper tail is the smaller one: mirror both ends there.
@@ -33,6 +32,12 @@ def log_interval_probability(design: Array, draws: Draws, lower: Array, upper: A
         with np.errstate(divide="ignore", invalid="ignore"):
             result[tiny] = a + np.log1p(-np.exp(b - a))
     return result
+
+
+def log_ends(lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Logarithms of the ends of intervals, of which only the positive part counts."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(lower, 0)), np.log(np.maximum(upper, 0))
 
 
 def predict(generator: np.random.Generator, design: Array, draws: Draws, log: bool) -> Array:

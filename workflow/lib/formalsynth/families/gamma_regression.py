@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 from formalsynth.core.arrays import Array, Draws, Index, Records, in_groups
-from formalsynth.core.clipped import clipped_records
+from formalsynth.core.clipped import clipped_in_ranges_of_groups, clipped_records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import GAMMA, Tabled, gamma_draws
@@ -79,6 +79,10 @@ class GammaRegressionFamily:
             **clipped_records(terms, weights, threshold, inverse),
             **priors,
         }
+
+    def with_ranges(self, data: StanData, records: Records, weights: Array, low: Array, high: Array, base: Array) -> StanData:
+        """Add the distinct ranges of the records with equal predictors."""
+        return clipped_in_ranges_of_groups(data, weights, np.maximum(low, 0), high, base)
 
     def inits(self, stan_data: StanData) -> StanData:
         """Approximate maximum of the likelihood: Fisher scoring for the means, a closed form for the shape (Minka 2002)."""

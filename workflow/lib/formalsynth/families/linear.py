@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Records, distinct_rows
-from formalsynth.core.clipped import clipped_records
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.clipped import clipped_in_ranges, clipped_records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import NORMAL, Tabled, normal_draws
-from formalsynth.families._normal import LOG_SQRT_2PI, POSITIVE, log_interval_probability, predict
+from formalsynth.families._normal import LOG_SQRT_2PI, POSITIVE, log_ends, log_interval_probability, predict
 
-OPEN = 1e100
-"""End of an open range in the Stan program, in which an infinite one would have undefined derivatives."""
 ANY = Allowed("numbers", lambda x: True)
 
 
@@ -73,11 +71,7 @@ class LinearFamily:
             "inverse_factor": inverse_factor,
             "residual_squares": float(residual @ residual),
             **clipped_records(lambda kept: self._terms(y[kept], design[kept] @ inverse_factor, theta_hat), weights, threshold),
-            "m": 0,
-            "low": np.empty(0),
-            "high": np.empty(0),
             "basis": np.empty((0, design.shape[1])),
-            "times": np.empty(0),
             "prior_sd": priors["sd"],
             "prior_shape": priors["shape"],
             "prior_scale": priors["scale"],
@@ -85,16 +79,10 @@ class LinearFamily:
 
     def with_ranges(self, data: StanData, records: Records, weights: Array, low: Array, high: Array, base: Array) -> StanData:
         """Add the distinct ranges and predictors of the clipped records, and their numbers of records."""
-        kept = weights > 0
-        terms, basis = np.array(data["terms"]), (records.design @ array_in(data, "inverse_factor"))[kept]
-        terms[:, -1] += (weights * base)[kept]
-        with np.errstate(divide="ignore"):
-            ends = tuple(np.log(np.maximum(end, 0)) for end in (low, high)) if self.log else (low, high)
-        rows = np.column_stack([*(np.clip(end[kept], -OPEN, OPEN) for end in ends), basis])
-        first, group = distinct_rows(rows)
-        times = np.bincount(group, weights=weights[kept], minlength=len(first))
-        brackets = {"low": rows[first, 0], "high": rows[first, 1], "basis": basis[first], "times": times}
-        return {**data, **brackets, "m": len(first), "terms": terms, "group": group + 1}
+        basis = (records.design @ array_in(data, "inverse_factor"))[weights > 0]
+        ends = log_ends(low, high) if self.log else (low, high)
+        ranged, first = clipped_in_ranges(data, weights, *ends, base, basis)
+        return {**ranged, "basis": basis[first]}
 
     def _terms(self, y: Array, basis: Array, theta_hat: Array) -> Array:
         """Terms (n, k) of the log density expanded around ``theta_hat``, in the order of the Stan program."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Index, Records, distinct_rows, in_groups
-from formalsynth.core.clipped import clipped_records
+from formalsynth.core.clipped import clipped_in_ranges_of_groups, clipped_records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
-from formalsynth.families._normal import LOG_SQRT_2PI, POSITIVE, log_interval_probability, predict
+from formalsynth.families._normal import LOG_SQRT_2PI, POSITIVE, log_ends, log_interval_probability, predict
 
 
 @family("lognormal_areas")
@@ -60,6 +60,10 @@ class LognormalAreasFamily:
             **clipped_records(terms, weights, threshold, group[weights > 0]),
             **{f"prior_{name}": priors[name] for name in self.priors},
         }
+
+    def with_ranges(self, data: StanData, records: Records, weights: Array, low: Array, high: Array, base: Array) -> StanData:
+        """Add the distinct ranges of the records with equal predictors."""
+        return clipped_in_ranges_of_groups(data, weights, *log_ends(low, high), base)
 
     def inits(self, stan_data: StanData) -> StanData:
         """Weighted means of the areas, and the spread within them."""

@@ -209,7 +209,8 @@ def _check_ranges(entry: _Entry, config: FittedScenario, name: str) -> None:
         if declares and config.ranges is None:
             raise entry.refuse("synthesizers", name, ["a scenario with ranges, or a and b, or radius"])
         if strict and (brackets(FAMILIES[config.model]) is None or config.exact):
-            allowed = "a normal or lognormal family and exact: false: no other program adds the probability of ranges"
+            why = "exact draws do not add" if config.exact else f"the Stan program of {config.model} does not add"
+            allowed = f"no clipping inside ranges: {why} the probability of a range in full"
             raise entry.refuse("synthesizers", name, [allowed])
 
 
