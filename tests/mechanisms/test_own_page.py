@@ -1,4 +1,4 @@
-"""docs/tutorials/own_mechanism.md names everything that a mechanism gets and gives, and nothing else."""
+"""docs/manual/mechanism.md names everything that a mechanism gets and gives, and nothing else."""
 
 import re
 from dataclasses import fields
@@ -9,7 +9,7 @@ from formalsynth.core.bounds import Sensitive
 from formalsynth.core.mechanism import Context, DirectRelease, FitCache, Form, LaplaceCounts, Parent
 from formalsynth.core.streams import OF_MECHANISMS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tutorials" / "own_mechanism.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "manual" / "mechanism.md").read_text(encoding="utf-8")
 
 
 def names(kind):
@@ -18,7 +18,7 @@ def names(kind):
 
 
 def test_the_table_has_every_field_that_a_mechanism_may_use():
-    table = PAGE.split("## What a mechanism gets and gives")[1].split("\n\n`@mechanism")[0]
+    table = PAGE.split("# What a mechanism gets and gives")[1].split("\n\n`@mechanism")[0]
     shown = {name for row in re.findall(r"^\| (`[^|]*`) \|", table, re.M) for name in re.findall(r"`([^`]*)`", row)}
     parts = {"records": names(Records), "parents[0]": names(Parent), "cache": names(FitCache)}
     assert set(names(Context)) == {"family", "records", "address", "parents", "cache"}

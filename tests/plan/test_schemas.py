@@ -28,7 +28,9 @@ CONFIG = REPOSITORY / "config"
 CONFIGS = [("config", CONFIG / "config.yaml"), ("errata", CONFIG / "errata.yaml")]
 CONFIGS += [(folder.removesuffix("s") if folder == "papers" else folder, path)
             for folder in ("papers", "claims") for path in sorted((CONFIG / folder).glob("*.yaml"))]  # fmt: skip
-PAGES = {"tutorials/own_mechanism.md": 3, "howto/own_model.md": 3}
+PAGES = {
+    "tutorials/own_mechanism.md": 1, "howto/own_statistic.md": 1, "howto/change_setting.md": 1, "howto/own_model.md": 3,
+}  # fmt: skip
 """Documents with the number of study files that each shows."""
 
 

@@ -33,10 +33,10 @@ def commands_of(text):
 
 @pytest.fixture
 def follow(tmp_path, repository, cmdstan, snakemake, module):
-    """Follow a page in a folder of one's own: write its files, give its commands; the folder and what each command said."""
+    """Follow pages in a folder of one's own: write their files, give their commands; the folder and what each command said."""
 
-    def follow(page):
-        text = (repository / "docs" / page).read_text(encoding="utf-8")
+    def follow(*pages):
+        text = "\n\n".join((repository / "docs" / page).read_text(encoding="utf-8") for page in pages)
         for name, content in files_of(text).items():
             (tmp_path / name).write_text(content, encoding="utf-8")
         (tmp_path / ".cmdstan").mkdir()
@@ -66,7 +66,7 @@ def made_in(repository):
 @pytest.mark.workflow
 def test_the_page_on_own_mechanisms(follow, repository):
     before = made_in(repository)
-    folder, said = follow("tutorials/own_mechanism.md")
+    folder, said = follow("tutorials/own_mechanism.md", "howto/own_statistic.md", "howto/change_setting.md")
     assert made_in(repository) == before
     table = pd.read_csv(folder / "results" / "paper" / "halves" / "table1.csv")
     assert set(table["synthesizer"]) == {"Weighted", "Halved"}
