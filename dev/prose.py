@@ -15,7 +15,7 @@ from proselint.registry import CheckRegistry
 from proselint.tools import LintFile
 
 from formalsynth_workflow.plan.load import plan_of
-from formalsynth_workflow.show.captions import caption
+from formalsynth_workflow.show.captions import caption, details
 
 OFF = {
     "typography.symbols.curly_quotes": "documents are typed with straight quotes, and quote programs that print them",
@@ -51,9 +51,11 @@ def texts() -> Iterator[tuple[str, str]]:
     plan = plan_of(Path("config"))
     for paper in plan.papers.values():
         for number in paper.figures:
-            yield f"caption of {paper.key} figure {number}", caption(paper.figure(number, "paper"))
-        for table in paper.tables:
-            yield f"caption of {paper.key} table {table}", caption(paper.table(table, "paper"))
+            figure = paper.figure(number, "paper")
+            yield f"caption of {paper.key} figure {number}", caption(figure) + details(figure)
+        for key in paper.tables:
+            table = paper.table(key, "paper")
+            yield f"caption of {paper.key} table {key}", caption(table) + details(table)
 
 
 def prose(text: str) -> str:

@@ -16,9 +16,7 @@ TABLES.find()
 PART = {"scenario": ["first"], "value": "delta", "synthesizers": ["A", "B"]}
 FIELDS = {
     "budgets": [{"value": ["claimed", "audited", "attacked"], "table": "audit"}],
-    "contraction": [{"panels": "synthesizer"}],
     "density": [{"centred": True}],
-    "ecdf": [{}, {"panels": "scenario"}],
     "exceedance": [{"value": ["audited", "claimed", "claimed_larger"], "table": "audit"}],
     "frontier": [{"value": "ecdf_max"}],
     "guaranteed": [{"value": "ecdf_max"}],
@@ -28,10 +26,11 @@ FIELDS = {
         {"x": "weight", "at": {"A": 0.5, "B": 0.5}, "log": True},
         {"x": "weight", "from_zero": True, "x_log": True, "dodged": True},
     ],
+    "needed": [{"target": 2, "at": {"A": 1.0, "B": 2.0}}],
     "scatter": [{"x": "weight", "line": "delta", "panels": "synthesizer"}],
     "sheet": [{"value": "", "synthesizers": [], "scenario": ["first"], "parts": {"a": PART, "b": PART | {"log": True}}}],
     "trade_off": [{"panels": "synthesizer", "table": "audit", "value": "error"}],
-    "violin": [{"log": True}, {"panels": "synthesizer"}, {"value": ["delta", "weight"], "log": True}],
+    "violin": [{"log": True}, {"value": ["delta", "weight"], "log": True}],
 }
 """Fields that a kind needs, or that change its drawing; a kind that is not here has a value alone."""
 DRAWN = [(kind, fields) for kind in FIGURES for fields in FIELDS.get(kind, [{}])]

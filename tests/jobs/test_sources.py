@@ -21,7 +21,7 @@ JOBS = {
         "formalsynth_workflow.show.tidy",
         "formalsynth_workflow.show.draw",
         "formalsynth_workflow.show.captions",
-        "formalsynth_workflow.show.figures.ecdf",
+        "formalsynth_workflow.show.figures.density",
     ),
     "table": ("formalsynth_workflow.show.tidy", "formalsynth_workflow.show.captions", "formalsynth_workflow.show.tables.means"),
     "judge": ("formalsynth_workflow.ledger.judge",),

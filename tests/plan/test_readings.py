@@ -3,7 +3,7 @@
 import pytest
 
 from formalsynth.settings.messages import ConfigError
-from formalsynth_workflow.show.captions import caption
+from formalsynth_workflow.show.captions import details
 
 MIN_MAX, RE_WEIGHTED = (f"{weights} weights in Weighted, Weighted-e and Censor_w" for weights in ("min-max", "re-weighted"))
 
@@ -43,9 +43,9 @@ def test_the_weights_of_a_reading_are_those_of_all_its_synthesizers(paper):
 
 
 def test_captions_name_the_readings_that_are_shown(paper):
-    assert f" Reading: {MIN_MAX}. " in caption(paper.figure("3", "paper"))
-    assert f" Readings: {MIN_MAX}; {RE_WEIGHTED}. " in caption(paper.table(1, "paper"))
-    assert "Reading" not in caption(paper.figure("1", "paper"))
+    assert f" Reading: {MIN_MAX}. " in details(paper.figure("3", "paper"))
+    assert f" Readings: {MIN_MAX}; {RE_WEIGHTED}. " in details(paper.table(1, "paper"))
+    assert "Reading" not in details(paper.figure("1", "paper"))
 
 
 def test_a_claim_may_name_its_only_reading(read, own):

@@ -8,7 +8,7 @@ import pytest
 from made_up_displays import figure_of, rows_of, scenario_of, table_display, tidy_of
 
 from formalsynth.core.model import DATA
-from formalsynth_workflow.show.captions import MANY, caption, failures, group_of, not_drawn
+from formalsynth_workflow.show.captions import MANY, caption, details, failures, group_of, not_drawn
 from formalsynth_workflow.show.display import NOT_SYNTHETIC, Panel
 
 
@@ -16,12 +16,12 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     frames = [Panel(title=f"ε = {k}", ids=(id,), epsilon=k) for k, id in ((5, "A"), (4, "B"))]
     display = figure_of(
         scenarios=[scenario_of("first", n=n) for n in (20, 40)], frames=frames, where={"epsilon": 5}, line="half_epsilon",
-        subject="Bounds.", note="Chosen", number="3b",
+        subject="Bounds.", note="Chosen", number="3b", details="Computed.",
     )  # fmt: skip
-    assert caption(display) == (
-        "Figure 3b. Bounds. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
-        "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. "
-        "Dots: values; line across them: median. Dashed line: ε / 2. Chosen.\n"
+    assert caption(display) == "Figure 3b. Bounds. Dashed line: ε / 2. Chosen.\n"
+    assert details(display) == (
+        "Somebody (2026), Section 1; 3 replicates of n = 20, 40 (simulated data); scale paper. "
+        "Guarantees: kind A: label A; kind B: label B. Computed.\n"
     )
 
 
@@ -42,7 +42,8 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     ],
 )
 def test_a_caption_has_the_size_of_the_data_lines_and_place(entry, words):
-    assert words in caption(figure_of(**entry))
+    display = figure_of(**entry)
+    assert words in caption(display) + details(display)
 
 
 BARS, RANGES = "Points: means; bars: two standard errors.", "Guarantees of ranges (| R) are for moves inside ranges"
@@ -57,10 +58,10 @@ UNIT = "Bounds and uncentred clipping depend on the unit of the outcome: "
         ("zcdp", "4", [BARS], []),
         ("reweight", "10", ["bootstrap distribution"], []),
         ("reps", "3", ["(Simulated: simulated data; Breast Cancer, Adult, German Credit: real data)"], []),
-        ("range", "2", [f"{UNIT}that of the data. "], []),
+        ("range", "2", [f"{UNIT}that of the data."], []),
         ("range", "3", [], [UNIT]),  # utility only
-        ("reweight", "7", [f"{UNIT}1,000. "], []),
-        ("cost", "12", [f"{UNIT}that of the data. "], [RANGES]),
+        ("reweight", "7", [f"{UNIT}1,000."], []),
+        ("cost", "12", [f"{UNIT}that of the data."], [RANGES]),
         ("cost", "5", [], [UNIT]),  # counts
         ("cost", "3", [RANGES], []),
         ("cost", "4", [], [RANGES]),
@@ -68,7 +69,8 @@ UNIT = "Bounds and uncentred clipping depend on the unit of the outcome: "
     ],
 )
 def test_a_shipped_caption_has_what_its_figure_shows_and_nothing_else(plan_of, key, number, present, absent):
-    text = caption(plan_of(key).papers[key].figure(number, "paper"))
+    display = plan_of(key).papers[key].figure(number, "paper")
+    text = caption(display) + details(display)
     assert [words for words in present if text.count(words) != 1] == []
     assert [words for words in absent if words in text] == []
 
@@ -80,8 +82,8 @@ def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
     ranges = figure.figure.printed_range(table)
     assert ranges == "TSTR AUROC: 0.57 to 0.73 printed, 0.77 to 0.78 ours"
     text = caption(figure, printed_range=ranges)
-    assert f" {ranges}. Methods use the same seeds" in text
-    assert "the printed points can be compared in direction, not in level" in text
+    assert f" {ranges}. One point for each ε" in text
+    assert "compare directions, not levels" in text
     assert figure.figure.printed_range(table.drop(columns="printed_low")) == ""
 
 
@@ -103,7 +105,7 @@ def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
 )
 def test_a_caption_has_the_numbers_and_data_of_each_scenario(second, third, table, words):
     scenarios = [scenario_of("first"), scenario_of("second", n=30, **second), scenario_of("third", n=40, **third)]
-    assert words in caption(figure_of(scenarios=scenarios, table=table))
+    assert words in details(figure_of(scenarios=scenarios, table=table))
 
 
 @pytest.mark.parametrize(
@@ -117,23 +119,23 @@ def test_a_caption_has_the_numbers_and_data_of_each_scenario(second, third, tabl
     ],
 )
 def test_a_caption_has_the_kind_of_data(fields, words):
-    assert words in caption(figure_of(scenarios=[scenario_of("first", **fields)]))
-    assert words in caption(table_display(scenarios=[scenario_of("first", **fields)], statistics=["mean"])).replace(
+    assert words in details(figure_of(scenarios=[scenario_of("first", **fields)]))
+    assert words in details(table_display(scenarios=[scenario_of("first", **fields)], statistics=["mean"])).replace(
         "12 synthetic data sets from one sample of ", ""
     )
 
 
 def test_a_table_lists_the_guarantees_whatever_it_shows_but_confidential_data_have_none():
     for value in ("delta", "affected"):
-        text = caption(table_display(ids=(DATA, "A"), kind="spread", value=value, statistics=["min"]))
-        assert text.startswith("Table 1. Numbers. ")
-        assert "Guarantees: kind A: label A." in text
-    assert "Guarantee" not in caption(figure_of(ids=(DATA,)))
+        display = table_display(ids=(DATA, "A"), kind="spread", value=value, statistics=["min"])
+        assert caption(display) == "Table 1. Numbers.\n"
+        assert "Guarantees: kind A: label A." in details(display)
+    assert "Guarantee" not in details(figure_of(ids=(DATA,)))
 
 
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
-LONGEST = 225
-"""Words of the longest caption: the description, before the finding is put in front."""
+LONGEST = 60
+"""Most words of a caption, before the finding is put in front."""
 
 
 @pytest.mark.parametrize("key", PAPERS)
@@ -144,9 +146,11 @@ def test_every_shipped_caption_names_guarantee_sizes_and_data(plan_of, key):
     displays += [paper.table(number, "paper") for number in paper.tables]
     assert displays
     for display in displays:
-        text = caption(display)
+        text, words = details(display), caption(display)
         guarantees = text.partition("Guarantees")[2]
-        assert len(text.split()) <= LONGEST and len(guarantees.partition(". ")[0].split()) <= 60, (key, display.number)
+        assert words.startswith(f"{display.NAME} {display.number}. ")
+        assert len(words.split()) <= LONGEST, (key, words)
+        assert len(guarantees.partition(". ")[0].split()) <= 60, (key, display.number)
         many = len({display.looks[id].label for id in set(display.ids) - set(NOT_SYNTHETIC)}) > MANY
         for id in set(display.ids) - set(NOT_SYNTHETIC):
             assert f"{display.looks[id].guarantee}: " in guarantees, (key, display.number)
@@ -181,7 +185,6 @@ def test_a_caption_lists_the_values_that_are_not_drawn():
     display = figure_of(kind="line", x="weight", log=True)
     rows = rows_of(scenario_of("first"), weight=1.0, delta=[0.0, 0.0, 0.0, np.inf, 1.0, 2.0])
     assert not_drawn(display, tidy_of(display, rows)) == "Not drawn: label A: no value above 0; label B: 1 of 3: infinite"
-    assert not_drawn(figure_of(kind="ecdf"), tidy_of(display, rows)) == ""  # the share of infinite values is drawn
     assert not_drawn(figure_of(log=True), tidy_of(display, rows)).startswith("Not drawn: label A: no value above 0; label B")
     display = figure_of()
     assert not_drawn(display, tidy_of(display, rows)) == "Not drawn: label B: 1 of 3: infinite"
@@ -213,14 +216,14 @@ def test_a_label_without_its_setting_names_a_group(label, group):
 
 def test_many_labels_are_named_by_group():
     ids = tuple(f"LW, c = {k}" for k in range(MANY + 1))
-    text = caption(figure_of(ids=ids))
+    text = details(figure_of(ids=ids))
     assert text.count("label LW") == MANY + 1  # kinds of guarantee of their own
     looks = {id: look.model_copy(update={"guarantee": "kind"}) for id, look in figure_of(ids=ids).looks.items()}
-    text = caption(figure_of(ids=ids).model_copy(update={"looks": looks}))
+    text = details(figure_of(ids=ids).model_copy(update={"looks": looks}))
     assert f"Guarantees, with the number of settings: kind: label LW ({MANY + 1})." in text
 
 
 def test_the_unit_in_a_caption_is_that_of_the_config():
     for unit, words in ((1.0, "that of the data.\n"), (509_000.0, "509,000.\n"), (None, "")):
-        text = caption(table_display(scenarios=[scenario_of("first", fitted_unit=unit)], statistics=["epsilon"]))
+        text = details(table_display(scenarios=[scenario_of("first", fitted_unit=unit)], statistics=["epsilon"]))
         assert text.partition(UNIT)[2] == words

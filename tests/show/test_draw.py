@@ -26,7 +26,6 @@ KINDS = [
     {"kind": "violin", "log": True},
     {"kind": "density", "centred": True, "zoom": 1.5},
     {"kind": "contraction"},
-    {"kind": "ecdf", "panels": "scenario"},
     {"kind": "line", "x": "weight", "against": "label B", "top": 9.0},
     {"kind": "line", "x": "weight", "panels": "scenario", "line": 0.5, "x_log": True, "log": True},
     {"kind": "scatter", "x": "weight", "line": "delta"},
@@ -118,9 +117,9 @@ def test_a_drawing_is_sealed(tmp_path):
     [
         ((0.04, 0.6), {"0.05", "0.1", "0.2", "0.5"}),
         ((0.05, 200), {"0.1", "1", "10", "100"}),
-        ((2e-4, 9e-4), {"2×10⁻⁴", "3×10⁻⁴", "4×10⁻⁴", "5×10⁻⁴", "6×10⁻⁴", "7×10⁻⁴", "8×10⁻⁴"}),
-        ((1e-6, 2), {"10⁻⁵", "10⁻³", "10⁻¹"}),
-        ((1, 1e6), {"10⁰", "10²", "10⁴", "10⁶"}),
+        ((2e-4, 9e-4), {"0.0002", "0.0003", "0.0004", "0.0005", "0.0006", "0.0007", "0.0008"}),
+        ((1e-6, 2), {"10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"}),
+        ((1, 1e7), {"10⁰", "10²", "10⁴", "10⁶"}),
     ],
 )
 @pytest.mark.parametrize("name", ["x", "y"])
@@ -138,8 +137,10 @@ def test_an_axis_has_one_style_of_ticks(limits, expected, name):
     assert set(axis.get_minor_formatter().format_ticks(axis.get_minorticklocs())) <= {""}
 
 
-@pytest.mark.parametrize(("limits", "expected"), [((91, 103), ["95", "100"]), ((0, 0.004), ["0", "1×10⁻³"])])
-def test_ticks_of_counts_are_integers_and_small_numbers_have_a_power_of_ten(limits, expected):
+@pytest.mark.parametrize(
+    ("limits", "expected"), [((91, 103), ["95", "100"]), ((0, 0.004), ["0", "0.001"]), ((0, 4e-6), ["0", "1×10⁻⁶"])]
+)
+def test_ticks_of_counts_are_integers_and_tiny_numbers_have_a_power_of_ten(limits, expected):
     figure = Drawing()
     axes = figure.subplots()
     axes.set_xlim(*limits)
@@ -161,11 +162,8 @@ def test_a_frame_has_its_sample_sizes_and_a_row_what_is_not_drawn(tmp_path, monk
     display, tidy = drawable(log=True, y="Δ", per=2.0, subject="Bounds of two")
     tidy.loc[tidy.index[:3], "value"] = 0.0
     text = text_of(display, tidy, tmp_path, monkeypatch)
-    for words in ("n = 20 to 30, R = 20", "3 of 40 at 0", "Guarantee:", "Bounds of two", "Δ"):
-        assert words in text
-    (axis,) = drawing_of(display, tidy).axes
-    medians = [line.get_xdata()[0] for line in axis.lines if len(line.get_xdata()) == 1]
-    assert medians == pytest.approx(tidy.groupby("synthesizer")["value"].median() / 2)
+    for words in ("n = 20 to 30, R = 20", "3 of 40 at 0", "Bounds of two", "Δ"):
+        assert text.count(words) == 1
 
 
 @pytest.mark.parametrize("stand_ins", [(False, False), (True, False), (False, True), (True, True)])
@@ -183,9 +181,9 @@ def test_a_sheet_has_its_parts_with_letters_and_leaves_out_one_without_results(t
     text = text_of(display, tidy, tmp_path, monkeypatch)
     assert [f"{letter}  Part {letter}" in text for letter in "abc"] == [True] * 3
     assert drawing_of(display, tidy).get_figwidth() == 7
-    two = tidy[tidy["part"] != "b"]
-    assert "Part b" not in text_of(display, two, tmp_path, monkeypatch)
-    assert drawing_of(display, two).get_figwidth() == 3.5
+    first = tidy[tidy["part"] == "a"]
+    assert "Part b" not in text_of(display, first, tmp_path, monkeypatch)
+    assert drawing_of(display, first).get_figwidth() == 3.5
 
 
 SOFTWARE = "formalsynth 9.9 (commit abc1234)"

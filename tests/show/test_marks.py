@@ -9,9 +9,7 @@ from formalsynth.core.statistics import jackknife
 from formalsynth_workflow.show.display import Panel, Printed
 from formalsynth_workflow.show.draw import drawing_of
 from formalsynth_workflow.show.figures.budgets import BROKEN
-from formalsynth_workflow.show.figures.line import OURS, PRINTED_FRAME, shifted
-from formalsynth_workflow.show.figures.violin import BINS, HALF, POINTS, bars
-from formalsynth_workflow.show.style import CONTRAST, contrast
+from formalsynth_workflow.show.style import INK, TALLEST
 
 SCENARIO = scenario_of("first", replicates=40)
 SKEWED = np.arange(40.0) ** 2
@@ -21,6 +19,16 @@ QUARTERS = np.quantile(SKEWED, [0.25, 0.5, 0.75])
 def axes_of(display, *collected):
     """The frames of a drawing."""
     return drawing_of(display, tidy_of(display, *collected)).axes
+
+
+def made(display, *collected):
+    """A display and its tidy table."""
+    return display, tidy_of(display, *collected)
+
+
+def legend_of(drawing):
+    """Texts of the legend of a drawing."""
+    return [text.get_text() for text in drawing.legends[0].get_texts()]
 
 
 def texts_of(axis):
@@ -38,115 +46,128 @@ def segments_of(axis):
     return [segment.tolist() for bar in axis.collections if hasattr(bar, "get_segments") for segment in bar.get_segments()]
 
 
-def test_an_ecdf_is_the_share_of_values_up_to_there():
-    rows = rows_of(SCENARIO, delta=[*np.repeat([1.0, 2.0, np.inf], [10, 20, 10]), *np.arange(1.0, 41)])
-    (axis,) = axes_of(figure_of(scenarios=[SCENARIO], kind="ecdf"), rows)
-    tied, distinct = (np.array(line.get_xydata()) for line in axis.lines)
-    assert tied[:3].tolist() == [[1, 0], [1, 0.25], [2, 0.75]]
-    assert distinct[1:].tolist() == [[k, pytest.approx(k / 40)] for k in range(1, 41)]
-    assert {line.get_drawstyle() for line in axis.lines} == {"steps-post"}
-
-
-def test_lines_differ_without_colours_and_have_markers_at_different_places():
+def test_lines_differ_without_colours():
     ids = tuple("ABCDEFGHIJKLMNOP")
-    (axis,) = axes_of(figure_of(ids=ids, kind="ecdf"), rows_of(scenario_of("first"), ids=ids))
-    dashes = [str(line._unscaled_dash_pattern) for line in axis.lines]
-    markers = [line.get_marker() for line in axis.lines]
+    drawing = drawing_of(*made(figure_of(ids=ids, kind="line", x="weight"), rows_of(scenario_of("first"), ids=ids, weight=1.0)))
+    handles = drawing.legends[0].get_lines()
+    dashes = [str(line._unscaled_dash_pattern) for line in handles]
+    markers = [line.get_marker() for line in handles]
     assert len(set(zip(dashes, markers, strict=True))) == len(ids)
     assert (len(set(dashes[:6])), len(set(markers[:7]))) == (6, 7)
-    assert len({line.get_markevery()[0] for line in axis.lines}) == len(ids)
 
 
 def test_scenarios_and_parameters_are_frames_and_lines_keep_their_styles():
     scenarios = [scenario_of("first"), scenario_of("second", n=30)]
-    display = figure_of(scenarios=scenarios, kind="ecdf", panels="scenario", y="bound")
-    rows = pd.concat(rows_of(scenario) for scenario in scenarios[::-1])
+    display = figure_of(scenarios=scenarios, kind="line", x="weight", panels="scenario", x_label="bound")
+    rows = pd.concat(rows_of(scenario, weight=1.0) for scenario in scenarios[::-1])
     rows = rows[(rows["scenario"] == "first_n20") | (rows["synthesizer"] == "B")]
     first, second = axes_of(display, rows)
-    assert [axis.get_title("left") for axis in (first, second)] == ["First", "Second"]
-    assert [axis.get_title("right") for axis in (first, second)] == ["n = 20, R = 3", "n = 30, R = 3"]
-    assert (first.get_xlabel(), second.get_xlabel()) == ("", "bound")
-    assert second.lines[0].get_marker() == first.lines[1].get_marker() != first.lines[0].get_marker()
+    assert [axis.get_title("left") for axis in (first, second)] == ["First, n = 20", "Second, n = 30"]
+    assert [axis.get_xlabel() for axis in (first, second)] == ["bound"] * 2
+    assert second.lines[0].get_marker() == first.lines[3].get_marker() != first.lines[0].get_marker()
     frames = [Panel(title=f"M = {k}", ids=(id,), epsilon=None) for k, id in ((2, "A"), (4, "B"))]
-    axes = axes_of(figure_of(frames=frames, kind="ecdf", panels="M"), rows_of(scenario_of("first")))
-    assert [axis.get_title("left") for axis in axes] == ["M = 2", "M = 4"]
+    display = figure_of(frames=frames, kind="line", x="weight", panels="M")
+    drawing = drawing_of(*made(display, rows_of(scenario_of("first"), weight=1.0)))
+    assert [axis.get_title("left") for axis in drawing.axes] == ["M = 2", "M = 4"]
+    assert drawing.legends[0].get_title().get_text() == "n = 20, R = 3"
+    crossed = figure_of(scenarios=scenarios, frames=frames, kind="line", x="weight", panels="M")
+    axes = axes_of(crossed, *(rows_of(scenario, weight=1.0) for scenario in scenarios))
+    assert [(axis.get_title("left"), axis.get_ylabel()) for axis in axes[:2]] == [
+        ("First, n = 20", "M = 2"),
+        ("Second, n = 30", ""),
+    ]
+    assert len(axes) == 4
 
 
-def test_a_violin_has_its_median_its_middle_half_and_the_confidential_data():
+def test_a_violin_has_its_median_its_middle_half_and_the_median_of_the_confidential_data():
     ids = ("Data", "A")
     rows = rows_of(SCENARIO, ids=ids, delta=[*SKEWED, *(SKEWED + 0.5)])
     (axis,) = axes_of(figure_of(ids=ids, scenarios=[SCENARIO]), rows)
     low, middle, high = QUARTERS
-    assert [[middle + 0.5, 1]] in lines_of(axis)
-    assert [[low + 0.5, 1], [high + 0.5, 1]] in lines_of(axis)
-    band = next(patch for patch in axis.patches if patch.get_alpha())
-    assert (band.get_x(), band.get_width()) == pytest.approx((low, high - low))
-    assert "confidential data" in texts_of(axis)
-    assert "confidential data" not in texts_of(axes_of(figure_of(ids=("A",)), rows)[0])
+    assert [[low + 0.5, 1], [high + 0.5, 1]] in segments_of(axis)
+    assert [[middle, 0], [middle + 0.5, 1]] in [marks.get_offsets().tolist() for marks in axis.collections]
+    assert [[middle, 0], [middle, 1]] in lines_of(axis)
+    assert len(lines_of(axes_of(figure_of(ids=("A",)), rows)[0])) == 0
+    (lined,) = axes_of(figure_of(ids=ids, scenarios=[SCENARIO], line=3.0, line_label="three"), rows)
+    assert lines_of(lined) == [[[3, 0], [3, 1]]]  # one line alone
 
 
 NORMAL = np.random.default_rng(1).normal(60, 20, size=40)
 
 
 @pytest.mark.parametrize(
-    ("frames", "binned"),
+    ("values", "words"),
     [
-        ([NORMAL], False),
-        ([NORMAL.round(2) / 2000], False),
-        ([NORMAL.round(-1)], True),
-        ([np.append(NORMAL[:35], [60.0] * 5)], True),
-        ([NORMAL, np.arange(40.0) % 5], True),
+        (NORMAL, ""),
+        ([*NORMAL[:30], *[60.0] * 10], "25 % at 60"),
+        ([*NORMAL[:30], *[75.0] * 10], "25 % at ε/2"),
+        ([75.0] * 40, "all at ε/2"),
+        ([*NORMAL[:30], *[60.0] * 5, *[61.0] * 5], "12 % at 60\n12 % at 61"),
+        (NORMAL.round(), ""),
+        (np.repeat([98.0, 99.0, 100.0, 101.0], 10), ""),
     ],
-    ids=["continuous", "multiples of a small share", "whole numbers", "an eighth at one value", "ties in another frame"],
+    ids=["continuous", "a quarter at one value", "at the line", "all", "two values", "integers", "few integers"],
 )
-def test_frames_of_one_quantity_have_outlines_or_where_values_are_tied_bars(frames, binned):
-    display = figure_of(scenarios=[SCENARIO])
-    tables = [
-        tidy_of(display, rows_of(SCENARIO, delta=[*NORMAL, *values])).assign(panel=str(k)) for k, values in enumerate(frames)
+def test_equal_values_are_a_spike_with_their_share_but_integers_are_a_violin(values, words):
+    display = figure_of(ids=("A",), scenarios=[SCENARIO], line=75.0, line_label="ε/2")
+    (axis,) = axes_of(display, rows_of(SCENARIO, ids=("A",), delta=values))
+    shape = [
+        body
+        for body in axis.collections
+        if hasattr(body, "get_paths") and len(body.get_paths()) and len(body.get_paths()[0]) > 50
     ]
-    for axis in drawing_of(display, pd.concat(tables)).axes:
-        heights = [np.ptp(shape.get_paths()[0].vertices[:, 1]) for shape in axis.collections]
-        outlines = [height for height, shape in zip(heights, axis.collections, strict=True) if len(shape.get_paths()[0]) > POINTS]
-        assert outlines == pytest.approx([] if binned else [2 * HALF] * 2)
-        assert max((bar.get_height() for bar in axis.patches), default=0) == pytest.approx(2 * HALF * binned)
+    spikes = [line for line in segments_of(axis) if line[0][0] == line[1][0]]
+    assert len(shape) == (len(set(values)) > 1)
+    assert len(spikes) == len(words.splitlines())
+    assert [text for text in texts_of(axis) if text not in ("", "ε/2")] == [words] * bool(words)
+    for body in shape:
+        assert np.ptp(body.get_paths()[0].vertices[:, 1]) == pytest.approx(0.8)
+
+
+def test_a_violin_of_integers_has_one_mode_where_they_have_one():
+    """A kernel narrower than the distance of the values would have a mode at each of them."""
+    values = np.repeat([98.0, 99.0, 100.0, 101.0, 102.0], [5, 8, 14, 8, 5])
+    (axis,) = axes_of(figure_of(ids=("A",), scenarios=[SCENARIO]), rows_of(SCENARIO, ids=("A",), delta=values))
+    outline = axis.collections[0].get_paths()[0].vertices
+    upper = outline[outline[:, 1] > 0]
+    heights = upper[np.argsort(upper[:, 0]), 1]
+    assert (np.diff(np.sign(np.diff(heights[heights > 0.02]))) < 0).sum() == 1
+
+
+def test_few_values_are_dots_and_equal_ones_a_spike():
+    display = figure_of(ids=("A", "B"))
+    (axis,) = axes_of(display, rows_of(scenario_of("first"), delta=[1.5] * 3 + [1.0, 3.0, 2.0]))
+    assert [text for text in texts_of(axis) if text] == ["all at 1.5"]
+    assert sorted(axis.collections[0].get_offsets()[:, 0]) == [1, 2, 3]
+    assert [[2, 0.6], [2, 1.4]] in segments_of(axis)
+
+
+def test_frames_are_side_by_side_where_they_would_be_taller_than_half_a_page():
+    ids = tuple("ABCDEF")
+    for number, width in ((2, 3.5), (3, 7.0)):
+        frames = [Panel(title=f"M = {k}", ids=ids, epsilon=None) for k in range(number)]
+        drawing = drawing_of(
+            *made(figure_of(ids=ids, frames=frames, panels="M", scenarios=[SCENARIO]), rows_of(SCENARIO, ids=ids))
+        )
+        assert (drawing.get_figwidth(), len(drawing.axes)) == (width, number)
+        assert drawing.get_figheight() <= TALLEST
 
 
 @pytest.mark.parametrize(
-    ("values", "span"),
+    ("value", "kinds", "labels", "axis_label"),
     [
-        ([99, 100, 100, 100, 101], (98, 102)),
-        ([99, 99.5, 100, 100, 100, 101], (98, 102)),
-        ([89, 90, 90, 90, 90, 91], (70, 170)),
-        ([0, 17, 93, 93, 400], (0, 400)),
-        ([88.85, 89, 90, 90, 90], (88, 92)),
-        ([2.31, 2.31, 2.31, 2.4, 2.55], (2, 3)),
+        ("delta", ("DP", "DP"), ["label A", "label B"], "Δ (any data set)"),
+        ("delta", ("DP", "none"), ["label A\nany data set", "label B\nnone"], "Δ"),
+        ("weight", ("DP", "none"), ["label A", "label B"], "Δ"),
     ],
-    ids=["integers", "halves between", "a wide frame", "counts", "others between", "tied elsewhere"],
 )
-def test_bars_are_centred_on_integers_or_on_the_value_that_most_have(values, span):
-    values = np.repeat(np.array(values, float), 8)
-    across, halves, gap = bars(values, span)
-    middles, shown = (across[:-1] + across[1:]) / 2, halves > 0
-    most = max(set(values), key=list(values).count)
-    assert middles[halves.argmax()] == pytest.approx(most)
-    assert halves.max() == pytest.approx(HALF)
-    assert (gap > 0) == (most == round(most))  # integers have bars of their own
-    assert np.abs(values[:, None] - middles[shown]).min(axis=1).max() <= np.diff(across).max() / 2 + 1e-9
-    if np.diff(across).max() <= 1:
-        whole = [value for value in set(values) if value == round(value)]
-        assert all(np.abs(middles[shown] - value).min() < 1e-9 for value in whole)
-    assert 4 <= (span[1] - span[0]) / np.diff(across).max() <= 2 * BINS
-    assert np.histogram(values, across)[0][shown].sum() == len(values)
-
-
-def test_few_values_are_dots_and_equal_ones_a_tick():
-    display = figure_of(ids=("A", "B"))
-    drawing = drawing_of(display, tidy_of(display, rows_of(scenario_of("first"), delta=[1.5] * 3 + [1.0, 3.0, 2.0])))
-    (axis,) = drawing.axes
-    assert texts_of(axis) == ["all = 1.5"]
-    assert sorted(axis.collections[0].get_offsets()[:, 0]) == [1, 2, 3]
-    assert [[2, 0.6], [2, 1.4]] in lines_of(axis)
-    assert not drawing.legends  # nothing has a marker of its guarantee
+def test_a_privacy_number_has_its_kind_of_guarantee(value, kinds, labels, axis_label):
+    looks = {id: {"guarantee": kind} for id, kind in zip("AB", kinds, strict=True)}
+    (axis,) = axes_of(
+        figure_of(scenarios=[SCENARIO], value=value, looks=looks, y="Δ"), rows_of(SCENARIO, weight=SKEWED.tolist() * 2)
+    )
+    assert [name.get_text() for name in axis.get_yticklabels()] == labels
+    assert axis.get_xlabel() == axis_label
 
 
 def test_printed_values_are_ticks_or_brackets_with_their_own_legend():
@@ -158,26 +179,26 @@ def test_printed_values_are_ticks_or_brackets_with_their_own_legend():
     assert drawn == [[1, 1], [1, 1, 3, 3]]
 
 
-def test_a_density_has_area_1_and_equal_values_a_line():
+def test_a_density_is_filled_and_has_area_1_and_equal_values_a_line():
     rows = rows_of(SCENARIO, delta=[*NORMAL, *[1.5] * 40])
     (axis,) = axes_of(figure_of(scenarios=[SCENARIO], kind="density"), rows)
     curve, level = axis.lines
     assert np.trapezoid(curve.get_ydata(), curve.get_xdata()) == pytest.approx(1, abs=0.1)
+    assert len(axis.collections) == 1
     assert set(level.get_xdata()) == {1.5}
-    assert texts_of(axis) == ["label B: all = 1.5"]
-    _, second = axes_of(figure_of(scenarios=[SCENARIO], kind="density", centred=True, zoom=4.0), rows)
-    assert f"sd label A: {NORMAL.std(ddof=1):.3g}\nsd label B: 0" in texts_of(second)
-    assert second.get_xlim() == (-4, 4)
+    drawing = drawing_of(*made(figure_of(scenarios=[SCENARIO], kind="density", centred=True, zoom=4.0), rows))
+    assert legend_of(drawing) == [f"label A: sd {NORMAL.std(ddof=1):.3g}", "label B: sd 0"]
+    assert drawing.axes[1].get_xlim() == (-4, 4)
 
 
 def test_exact_densities_are_curves_over_histograms_with_their_spread():
     x = np.linspace(-5, 5, 101)
     details = rows_of(SCENARIO, ids=("A",), count=101).drop(columns="delta").assign(x=x, density=np.exp(-(x**2) / 2) / 2.5066)
     display = figure_of(ids=("A",), scenarios=[SCENARIO], kind="density", exact=True, centred=True)
-    first, second = axes_of(display, rows_of(SCENARIO, ids=("A",), delta=NORMAL), details)
-    assert np.asarray(first.lines[0].get_xdata()) == pytest.approx(x)
-    assert len(first.patches) == 40
-    assert texts_of(second) == ["sd label A: 1"]
+    drawing = drawing_of(*made(display, rows_of(SCENARIO, ids=("A",), delta=NORMAL), details))
+    assert np.asarray(drawing.axes[0].lines[0].get_xdata()) == pytest.approx(x)
+    assert len(drawing.axes[0].patches) == 40
+    assert legend_of(drawing) == ["label A: sd 1"]
 
 
 def test_lines_go_through_means_with_two_standard_errors():
@@ -191,24 +212,13 @@ def test_lines_go_through_means_with_two_standard_errors():
         assert axis.lines[0].get_linestyle() == drawing.legends[0].get_lines()[0].get_linestyle() == style
 
 
-def test_shifted_points_stay_within_their_place_and_in_their_order():
-    across = pd.Series([1.0, 2.0, 4.0])
-    for log, step in ((False, 1.0), (True, np.log(2))):
-        moved = np.array([shifted(across, share, log) for share in (-1 / 3, 0, 1 / 3)])
-        places = np.log(moved) if log else moved
-        assert (np.diff(places, axis=0) > 0).all()
-        assert np.ptp(places, axis=0) == pytest.approx([0.4 * step] * 3)
-        assert moved[1] == pytest.approx(across.to_numpy())
-
-
 def test_differences_are_taken_in_the_same_replicate():
     rows = rows_of(scenario_of("first"), weight=1.0, delta=[5.0, 7.0, 6.0, 2.0, 3.0, 1.0])
     left, right = axes_of(figure_of(kind="line", x="weight", against="label B"), rows)
     assert [line for line in lines_of(right) if line == [[1, 4]]]
-    assert (left.get_ylabel(), right.get_ylabel()) == ("", "minus label B")
-    display = figure_of(kind="line", x="weight", at={"A": 1.0, "B": 1.0}, against="label B")
-    moved = rows.assign(weight=[4.0, 4.0, 4.0, 1.0, 2.0, 0.0])
-    assert [line for line in lines_of(axes_of(display, moved)[1]) if line == [[3, 4]]]
+    assert (left.get_ylabel(), right.get_ylabel(), right.get_title("left")) == ("", "minus label B", "difference")
+    (alone,) = axes_of(figure_of(kind="line", x="weight", against="label B", only_differences=True), rows)
+    assert [[1, 4]] in lines_of(alone)
 
 
 def test_a_label_without_the_parameter_across_is_a_level_line():
@@ -220,7 +230,7 @@ def test_a_label_without_the_parameter_across_is_a_level_line():
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["1", "2"]
 
 
-def test_printed_points_of_a_result_have_a_frame_of_their_own_with_the_parameter_at_points():
+def test_arrows_lead_from_printed_points_of_a_result_to_ours():
     scenario = scenario_of("first", replicates=2)
     printed = [
         Printed(scenario=scenario.id, column=column, id=id, low=low, high=low)
@@ -231,11 +241,11 @@ def test_printed_points_of_a_result_have_a_frame_of_their_own_with_the_parameter
         looks={"A": {"label": "same"}, "B": {"label": "same"}},
     )  # fmt: skip
     display = display.model_copy(update={"figure": display.figure.model_copy(update={"at": "epsilon"})})
-    left, right = axes_of(display, rows_of(scenario, weight=np.tile([1.0, 2.0], 2)))
-    assert [axis.get_title(loc="left") for axis in (left, right)] == [PRINTED_FRAME, OURS]
-    assert lines_of(left)[0] == [[5, 7], [6, 9]]
-    assert {"ε = 0.5", "4"} <= set(texts_of(left))
-    assert np.array(lines_of(right)[0])[:, 0].tolist() == [1.5, 1.5]
+    (axis,) = axes_of(display, rows_of(scenario, weight=np.tile([1.0, 2.0], 2), delta=[2.0, 4.0, 5.0, 7.0]))
+    assert lines_of(axis)[0] == [[1.5, 3], [1.5, 6]]
+    assert [(text.xyann, text.xy) for text in axis.texts] == [((5, 7), (1.5, 3)), ((6, 9), (1.5, 6))]
+    (low, high), (bottom, top) = axis.get_xlim(), axis.get_ylim()
+    assert low < 1.5 and high > 6 and bottom < 3 and top > 9
 
 
 def test_a_line_has_its_reference_printed_values_axis_from_zero_and_names_of_high_lines():
@@ -271,47 +281,45 @@ def contracting():
     return [rows_of(size, delta=[*(100 + NORMAL), *(100 + NORMAL * 10 / np.sqrt(size.n))]) for size in SIZES]
 
 
-def test_a_contraction_has_its_slope_and_the_cone_of_the_rate():
-    constant, falling = axes_of(figure_of(scenarios=SIZES, kind="contraction"), *contracting())
-    assert texts_of(constant)[0].startswith("slope 0.00 ±") or texts_of(constant)[0].startswith("slope −0.00 ±")
-    assert texts_of(falling)[0].startswith("slope −0.50 ±")
-    middle = np.median(100 + NORMAL)
-    cone = constant.collections[0].get_paths()[0].vertices
-    outer = np.quantile(100 + NORMAL, [0.05, 0.95]) / middle
-    assert sorted(set(cone[np.isclose(cone[:, 0], 100), 1].round(9))) == pytest.approx(outer)
-    at_end = 1 + (outer - 1) / 4
-    assert sorted(set(cone[np.isclose(cone[:, 0], 1600), 1].round(9))) == pytest.approx(at_end)
-    quarters = np.quantile(100 + NORMAL, [0.25, 0.75]) / middle
-    assert segments_of(constant)[0] == [[100, pytest.approx(quarters[0])], [100, pytest.approx(quarters[1])]]
+def test_a_contraction_has_violins_by_sample_size_and_spreads_with_their_slopes():
+    drawing = drawing_of(*made(figure_of(scenarios=SIZES, kind="contraction", law="Beta(0.5, 3)", law_of="A"), *contracting()))
+    left, right = drawing.axes
+    assert (left.get_yscale(), right.get_yscale()) == ("log", "log")
+    assert [label.get_text() for label in left.get_xticklabels()] == ["100", "400", "1600"]
+    assert len(left.collections) == 6  # two at each size
+    assert np.array(lines_of(right, marker="^")[0])[:, 1] / NORMAL.std(ddof=1) == pytest.approx([1, 0.5, 0.25])
+    constant, falling = legend_of(drawing)
+    assert constant.startswith(("label A: slope 0.00 ± 0.", "label A: slope −0.00 ± 0."))
+    assert falling.startswith("label B: slope −0.50 ± 0.")
 
 
 def test_a_spread_is_the_standard_deviation_at_each_sample_size_with_two_standard_errors():
     (axis,) = axes_of(figure_of(scenarios=SIZES, kind="spread", law="Beta(0.5, 3)", law_of="A"), *contracting())
-    constant, falling = (np.array(line) for line in lines_of(axis, marker="o"))
+    (constant,), (falling,) = ([np.array(line) for line in lines_of(axis, marker=marker)] for marker in "o^")
     assert constant[:, 1] / NORMAL.std(ddof=1) == pytest.approx([1, 1, 1])
     assert falling[:, 1] / NORMAL.std(ddof=1) == pytest.approx([1, 0.5, 0.25])
     low, high = np.array(segments_of(axis)[0])[:, 1] / NORMAL.std(ddof=1)
     error = jackknife(NORMAL[:, None], "sd").error(np.log)[0]
     assert (low, high) == pytest.approx((np.exp(-2 * error), np.exp(2 * error)))
-    assert {"label A", "label B", "limit law of\nlabel A"} <= set(texts_of(axis))
-    (law,) = lines_of(axis, linestyle="--")
+    assert texts_of(axis) == ["label A", "label B", "limit law"]
+    law = lines_of(axis, color=INK)[0]
     assert np.array(law)[:, 1] == pytest.approx(np.pi / (4 * np.sqrt(6)), abs=0.01)
     for replicates, lines in ((2, 2), (1, 0)):
         tables = [table[table["replicate"] < replicates] for table in contracting()]
         (axis,) = axes_of(figure_of(scenarios=SIZES, kind="spread"), *tables)
-        assert len(lines_of(axis, marker="o")) == lines
+        assert sum(len(lines_of(axis, marker=marker)) for marker in "o^") == lines
 
 
-def test_a_frontier_has_medians_with_a_line_to_the_claim():
+def test_a_frontier_has_lines_from_the_claim_to_the_loss_found():
     display = figure_of(kind="frontier", value="ecdf_max", looks={"B": STRICT})
     (axis,) = axes_of(display, rows_of(SCENARIO, count=3, audited=99.0, ecdf_max=[0.1, 0.2, 0.9] * 2), audit_of(SCENARIO))
-    line, mark, strict, strict_mark = lines_of(axis)[:4]
-    assert (line, mark) == ([[2, 0.2], [1, 0.2]], [[2, 0.2]])
-    assert (strict, strict_mark) == ([[2, 0.2], [2, 0.2]], [[2, 0.2]])
-    assert axis.get_xlim()[1] == 9
-    names = {text.get_text(): text.xy for text in axis.texts}
-    assert names["label A"][0] == 2 and names["label A"][1] < names["label B"][1]
-    assert "sampling error" in names
+    line, claimed, audited, strict = lines_of(axis)[:4]
+    assert (line, claimed, audited) == ([[1, 0.2], [2, 0.2]], [[1, 0.2]], [[2, 0.2]])
+    assert strict == [[2, 0.2], [2, 0.2]]
+    assert axis.get_xlim()[1] == 4.5
+    names = {text.get_text(): text.get_position() for text in axis.texts}
+    assert list(names) == ["label A", "label B"]
+    assert names["label A"][1] < names["label B"][1]
 
 
 def test_utility_is_drawn_at_medians_with_middle_halves_and_names():
@@ -322,14 +330,22 @@ def test_utility_is_drawn_at_medians_with_middle_halves_and_names():
     display = figure_of(ids=ids, scenarios=[SCENARIO], kind="guaranteed", value="ecdf_max", looks=looks)
     (axis,) = axes_of(display, rows_of(SCENARIO, ids=ids, ecdf_max=np.tile(values, 5)))
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    ours, other, theirs = (np.array(line) for line in lines_of(axis, linestyle="-"))
-    assert np.exp(ours[:, 0]) == pytest.approx([0.5, 1, 2])
+    ours, other, theirs = (np.array(line) for line in lines_of(axis, marker="o"))
+    assert ours[:, 0].tolist() == [0.5, 1, 2]
     assert [*ours[:, 1], *other[:, 1], *theirs[:, 1]] == pytest.approx([middle] * 5)
-    assert segments_of(axis)[0] == [[pytest.approx(np.log(0.5)), low], [pytest.approx(np.log(0.5)), high]]
-    assert other[0, 0] > np.log(2)
-    assert {"Ours", "Theirs", "Weighted, min-max", "sampling error"} <= set(texts_of(axis))
-    assert [label.get_text() for label in axis.get_xticklabels()] == ["0.5", "1", "2", ""]
-    assert all(contrast(line.get_color()) >= CONTRAST for line in axis.lines)
+    assert segments_of(axis)[0] == [[0.5, low], [0.5, high]]
+    assert other[0, 0] > 5
+    assert texts_of(axis) == ["Ours", "Weighted, min-max", "Theirs"]
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["0.5", "1", "2"]
+
+
+def test_needed_records_are_those_at_which_the_error_is_as_large_as_the_target():
+    """The error is the root of 1 + 3 c / n, which is 2 at n = c; the smallest n is the least that is drawn."""
+    factor = [np.sqrt(1 + 3 * np.repeat([1000.0, 10.0], 40) / size.n) for size in SIZES]
+    display = figure_of(scenarios=SIZES, kind="needed", target=2, at={"A": 3.0, "B": 1.0}, looks={"B": {"label": "label A"}})
+    (axis,) = axes_of(display, *(rows_of(size, delta=values) for size, values in zip(SIZES, factor, strict=True)))
+    assert lines_of(axis)[0] == [[1, pytest.approx(100)], [3, pytest.approx(1000)]]
+    assert texts_of(axis) == ["label A"]
 
 
 def test_budgets_have_medians_and_ranges_over_data_sets_and_a_broken_claim_in_bold():

@@ -9,13 +9,13 @@ from sight import APART, SIGHTS, ciede2000, lab, nearest
 from formalsynth.core.words import GUARANTEES
 from formalsynth_workflow.plan.model import find_all
 from formalsynth_workflow.show.drawing import MARKERS, line_look, line_place
-from formalsynth_workflow.show.style import COLUMN, CONTRAST, INK, STYLE, TEXT, TITLE, Mark, contrast, edge, ink, mark_of
+from formalsynth_workflow.show.style import COLUMN, CONTRAST, STYLE, TEXT, TITLE, Mark, contrast, edge, mark_of
 
 find_all()
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
-WITH_MARKERS = ("line", "ecdf", "density", "scatter", "exceedance")
+WITH_MARKERS = ("line", "density", "scatter", "exceedance", "contraction")
 """Kinds of figures whose lines or points have markers of their own."""
-NAMED = ("budgets", "frontier", "guaranteed", "spread")
+NAMED = ("budgets", "frontier", "guaranteed", "spread", "needed")
 """Kinds of figures with the name of each mechanism next to it."""
 SERIES = 9
 """Largest number of labels of a panel that has only a legend for them."""
@@ -110,13 +110,12 @@ def test_type_ink_and_edges_can_be_seen(plan_of):
     sizes = [size for key, size in STYLE.items() if key.endswith(("size", ".fontsize")) and "tick.major" not in key]
     assert min(*sizes, TEXT, TITLE) >= 7
     assert TEXT / 72 * PHONE / COLUMN >= LEAST
-    assert (ink("#ffffff"), ink("#000000")) == (INK, "#ffffff")
     # the guidelines' contrast with white; the last one is the lightest grey for text at 4.5
     assert [contrast(colour) for colour in ("#000000", "#ffffff", "#767676")] == pytest.approx([21, 1, 4.54], abs=0.005)
     for colour in {look.colour for key in PAPERS for look in plan_of(key).papers[key].expanded.looks.values()}:
         assert contrast(edge(colour)) >= 3
         assert (edge(colour) == colour) is (contrast(colour) >= CONTRAST)
-        look = line_look(colour, Mark.EVERY, 0)
+        look = line_look(colour, 0)
         assert contrast(look["color"]) >= 3
         assert contrast(look["markeredgecolor"]) >= 3
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import read_table, write_table
 from formalsynth_workflow.jobs.begin import begin
-from formalsynth_workflow.show.captions import caption, failures, not_drawn, write_caption
+from formalsynth_workflow.show.captions import caption, details, failures, not_drawn, write_caption
 from formalsynth_workflow.show.draw import draw_figure
 from formalsynth_workflow.show.figure import FigureDisplay
 from formalsynth_workflow.show.origin import Origin
@@ -20,5 +20,6 @@ tables = [read_table(path) for path in snakemake.input.tables]
 write_table(output.table, figure_table(display, tables))
 drawn = read_table(output.table)
 draw_figure(display, drawn, [Path(output.svg), Path(output.png)], origin)
-left_out = ". ".join(sentence for sentence in (failures(display, tables), not_drawn(display, drawn)) if sentence)
-write_caption(output.caption, caption(display, left_out, display.figure.printed_range(drawn)), origin, Path(output.table))
+left_out = ". ".join(filter(None, (failures(display, tables), not_drawn(display, drawn))))
+words = caption(display, left_out, display.figure.printed_range(drawn)) + details(display)
+write_caption(output.caption, words, origin, Path(output.table))

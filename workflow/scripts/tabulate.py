@@ -7,7 +7,7 @@ import pandas as pd
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import read_table, write_table
 from formalsynth_workflow.jobs.begin import begin
-from formalsynth_workflow.show.captions import caption, failures, write_caption
+from formalsynth_workflow.show.captions import caption, details, failures, write_caption
 from formalsynth_workflow.show.origin import Origin
 from formalsynth_workflow.show.table import TableDisplay
 from formalsynth_workflow.show.tidy import table_of
@@ -22,4 +22,5 @@ for path in snakemake.input.tables:
 collected = {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}
 write_table(output.table, table_of(display, collected))
 origin = Origin.of(snakemake.params.origin, display, output.table)
-write_caption(output.caption, caption(display, failures(display, [collected[display.table]])), origin, Path(output.table))
+words = caption(display, failures(display, [collected[display.table]])) + details(display)
+write_caption(output.caption, words, origin, Path(output.table))

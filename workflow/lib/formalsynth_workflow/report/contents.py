@@ -144,8 +144,10 @@ def shown_paper(
 
     def item(display: DisplayInfo) -> Item:
         why = withheld(display, sent)
-        text = "" if why and sent else files.shown[f"{display.file}.txt"].read_text(encoding="utf-8").partition("\n")[0]
-        caption = with_finding(text, captioned.get(display.ledger_name) or captioned.get(f"figure {display.same_as}", []))
+        words = [] if why and sent else files.shown[f"{display.file}.txt"].read_text(encoding="utf-8").splitlines()
+        caption = with_finding(
+            " ".join(words[:2]), captioned.get(display.ledger_name) or captioned.get(f"figure {display.same_as}", [])
+        )
         line = lines.get(display.ledger_name.replace(" ", "s."), 1)
         content = None if why else _content(display, files.shown)
         return Item(display, caption, about.get(display.ledger_name, []), line, why, copies.of(display.file), content)

@@ -1,4 +1,4 @@
-"""Captions of figures and tables, written from the plan; failed replicates are taken from the run."""
+"""Captions of figures and tables and what they were made from, by the plan; failed replicates are taken from the run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried,
 """Sentence of a caption if an audited epsilon is shown."""
 RANGES = "Guarantees of ranges (| R) are for moves inside ranges that are not public, not for these neighbours"
 """Sentence of a caption if the audited epsilon of a mechanism with sensitive ranges is shown."""
-PRINTED = "Grey: the value that the paper prints, or both ends of a printed interval"
+PRINTED = "Grey: printed values"
 """Sentence of a caption if printed values are drawn."""
 SIZES = {
     "replicates": ("replicates", "{} replicate{} of n = "),
@@ -44,46 +44,59 @@ SENTENCE_END = re.compile(r"(?<=[a-z0-9)])\. (?=[A-Z])")
 
 
 def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_range: str = "") -> str:
-    """Write the caption of a figure or table: subject, place, sizes, data, guarantees, lines and note.
+    """Write the caption of a figure or table: subject, what is not drawn, how to read it, and note.
 
     Args:
         display: the figure or table.
         failed: the sentences that :func:`failures` and :func:`not_drawn` return.
         printed_range: the ranges of the printed values and of ours.
     """
+    drawings = display.drawings if isinstance(display, FigureDisplay) else []
+    sentences = [
+        f"{display.NAME} {display.number}. {display.entry.subject}",
+        STAND_IN if display.stand_in else "",
+        failed,
+        _joined_without_repeats(text for part in drawings for text in _words(part)),
+        printed_range,
+        display.entry.note or _joined_without_repeats(part.figure.note for part in drawings),
+    ]
+    return _text(sentences)
+
+
+def details(display: FigureDisplay | TableDisplay) -> str:
+    """Write what a figure or table was made from: place, sizes, data and scale, readings, guarantees, and unit.
+
+    Args:
+        display: the figure or table.
+    """
     entry, drawings = display.entry, display.drawings if isinstance(display, FigureDisplay) else []
-    parts = display.parts if isinstance(display, FigureDisplay) else {}
-    subjects = [f"({letter}) {part.figure.subject}" for letter, part in parts.items()]
-    letters = f": {'; '.join(subjects)}" if subjects else ""
     place = getattr(entry, "place", "") or display.scenarios[0].place
-    titles = dict.fromkeys(panel.title for part in drawings for panel in part.panels if panel.title)
-    frames = f"; frames: {', '.join(titles)}" if titles else ""
     columns, guarantees = set(entry.shown_columns()), [display.looks[id].guarantee for id in display.ids]
     audits = AUDITED in columns or (display.NAME == "Table" and display.table == AUDIT)
     joins = audits and not all(scenario.moves_only for scenario in display.scenarios)
     clipped = any(guarantee.endswith(EXACT_DRAWS) for guarantee in guarantees)
     readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
-        f"{display.NAME} {display.number}. {entry.subject}{letters}",
-        f"{display.authors}, {place}; {_sizes(display)}{frames} ({_data(display)}); scale {display.scale}",
-        failed,
+        f"{display.authors}, {place}; {_sizes(display)} ({_data(display)}); scale {display.scale}",
         f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else "",
         _guarantees(display),
         _unit(display) if clipped or columns & BOUNDS else "",
         LOWER_BOUND if audits else "",
         RANGES if joins and any(guarantee.endswith(OF_RANGES) for guarantee in guarantees) else "",
-        _joined_without_repeats(text for part in drawings for text in _words(part)),
-        printed_range,
-        entry.note or _joined_without_repeats(part.figure.note for part in drawings),
+        entry.details or _joined_without_repeats(part.figure.details for part in drawings),
     ]
+    return _text(sentences)
+
+
+def _text(sentences: Iterable[str]) -> str:
     return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"
 
 
 def _words(display: FigureDisplay) -> Iterable[str]:
     """Sentences on how to read a drawing."""
     figure = display.figure
-    printed = "Printed points are in a separate frame" if figure.printed_apart else PRINTED
-    return figure.reading(display), figure.line_words(), printed if display.printed else ""
+    printed = PRINTED if display.printed and not figure.printed_apart else ""
+    return figure.reading(display), figure.line_words(), printed
 
 
 def _joined_without_repeats(texts: Iterable[str]) -> str:
@@ -178,17 +191,17 @@ def _groups(labels: Iterable[str]) -> list[str]:
     return [f"{name} ({number})" if number > 1 else name for name, number in Counter(map(group_of, labels)).items()]
 
 
-def write_caption(path: str | Path, text: str, origin: Origin, values: Path) -> None:
-    """Write a caption: the caption in one line, and the origin in another.
+def write_caption(path: str | Path, words: str, origin: Origin, values: Path) -> None:
+    """Write the caption, the details and the origin of a figure or table, each in one line.
 
     A CSV file cannot carry its origin: a comment breaks readers, and columns with it would double the size of the largest tables.
-    So its caption also has its checksum.
+    So the origin is followed by its checksum.
 
     Args:
         path: file to write.
-        text: the caption.
+        words: the caption and the details.
         origin: origin of the figure or table.
         values: its CSV file.
     """
     with sealed(path) as partial:
-        partial.write_text(f"{text}{origin.words}. {values.name} has the sha256 {checksum(values)}.\n", encoding="utf-8")
+        partial.write_text(f"{words}{origin.words}. {values.name} has the sha256 {checksum(values)}.\n", encoding="utf-8")

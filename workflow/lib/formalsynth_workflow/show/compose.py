@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from formalsynth_workflow.show.drawing import below, guarantee_marks, legend_height, line_handles, printed_handle, wrapped
+from formalsynth_workflow.show.drawing import (
+    below,
+    columns_of,
+    legend_height,
+    line_handles,
+    printed_handle,
+    sizes,
+    wrapped,
+)
 from formalsynth_workflow.show.figure import FigureDisplay
 from formalsynth_workflow.show.left_out import by_label, drawn_rows, empty_words, is_empty, with_reasons
 from formalsynth_workflow.show.style import COLUMN, INK, TITLE
@@ -33,8 +41,8 @@ class Composition:
     """Width in inches."""
     height: float
     """Height in inches, including title and legend."""
-    left_out: str = ""
-    """Labels with values that are left out, and the reasons; for a figure without values, only the reasons."""
+    notes: str = ""
+    """Sample sizes, and labels with values that are left out; for a figure without values, only the reasons."""
 
 
 def composition(display: FigureDisplay, table: DataFrame, subject: str, warning: str = "") -> Composition:
@@ -53,20 +61,17 @@ def composition(display: FigureDisplay, table: DataFrame, subject: str, warning:
         if is_empty(table):
             title = "\n".join(filter(None, (warning, wrapped(subject, COLUMN))))
             return Composition(table, title, [], 1, COLUMN, EMPTY + _height_of(title), wrapped(empty_words(table), COLUMN))
-        notes = [] if figure.EMPTY_ROWS else by_label(table)
+        left_out = [] if figure.EMPTY_ROWS else by_label(table)
         table = table if figure.EMPTY_ROWS else drawn_rows(table)
+        notes = [*filter(None, [sizes(display, table)]), *left_out]
     width, height = figure.inches(display, table)
     handles = [*(line_handles(display, table) if figure.LINES else []), *figure.legend(display, table)]
-    marks = guarantee_marks(display, figure.marked(display, table), bool(handles))
-    across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
-    printed = [] if display.parts or figure.printed_apart else printed_handle(table, bool(handles))
-    marks = [*marks, *printed, *figure.bars()]
-    title, left_out = (
-        "\n".join(filter(None, (warning, wrapped(subject, width)))),
-        "\n".join(wrapped(note, width) for note in notes),
-    )
-    height += _height_of(title) + 0.04 + legend_height([*handles, *marks], across, left_out)
-    return Composition(table, title, [*handles, *marks], across, width, height, left_out)
+    handles += [] if display.parts else printed_handle(table, bool(handles))
+    title = "\n".join(filter(None, (warning, wrapped(subject, width))))
+    words = "\n".join(wrapped(note, width) for note in notes)
+    across = columns_of(handles, width)
+    height += _height_of(title) + 0.04 + legend_height(handles, across, words)
+    return Composition(table, title, handles, across, width, height, words)
 
 
 def _height_of(title: str) -> float:
@@ -82,7 +87,7 @@ def compose(display: FigureDisplay, canvas: Canvas, content: Composition) -> Non
     if is_empty(content.table) and not display.parts:
         axis = canvas.subplots()
         axis.set_axis_off()
-        axis.text(0.5, 0.5, content.left_out, ha="center", va="center", transform=axis.transAxes)
+        axis.text(0.5, 0.5, content.notes, ha="center", va="center", transform=axis.transAxes)
         return
     display.figure.paint(display, content.table, canvas)
-    below(canvas, content.legend, content.columns, content.left_out)
+    below(canvas, content.legend, content.columns, content.notes)

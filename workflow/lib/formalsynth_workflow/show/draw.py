@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from formalsynth.runtime.files import sealed
 from formalsynth_workflow.show.captions import STAND_IN
@@ -13,7 +17,7 @@ from formalsynth_workflow.show.drawing import plain_powers, subscripts
 from formalsynth_workflow.show.figure import FigureDisplay
 from formalsynth_workflow.show.origin import UNKNOWN, Origin
 from formalsynth_workflow.show.style import DPI, STYLE
-from formalsynth_workflow.show.types import DataFrame, Drawing
+from formalsynth_workflow.show.types import DataFrame, Drawing, Text
 
 DIGITS = 7
 """Number of decimals in positions, which are shares of a drawing's width or height."""
@@ -58,9 +62,41 @@ def drawing_of(display: FigureDisplay, table: DataFrame) -> Drawing:
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)  # one layout for all formats
+        if _wrap_labels(drawing):
+            engine.execute(drawing)
+        _thin_ticks(drawing)
         drawing.set_layout_engine(None)  # a placeholder engine would draw each format twice
         _round_places(drawing)
     return drawing
+
+
+def _wrap_labels(drawing: Drawing) -> bool:
+    """Break labels that are longer than their axes into lines; return True if there are any."""
+    shares = dict[Text, float]()
+    for axis in drawing.axes:
+        frame, across, up = axis.get_window_extent(), axis.xaxis.label.get_window_extent(), axis.yaxis.label.get_window_extent()
+        room = frame.x1 if axis.xaxis.label.get_horizontalalignment() == "right" else frame.width
+        shares |= {axis.xaxis.label: across.width / room, axis.yaxis.label: up.height / frame.height}
+    long = {label: share for label, share in shares.items() if share > 1}
+    for label, share in long.items():
+        words = label.get_text()
+        label.set_text("\n".join(textwrap.wrap(words, math.ceil(len(words) / math.ceil(share)) + 4, break_long_words=False)))
+    return bool(long)
+
+
+def _thin_ticks(drawing: Drawing) -> None:
+    """Hide tick labels that touch the previous one; names of rows never do."""
+    from matplotlib.ticker import FixedLocator
+
+    for frame in drawing.axes:
+        ticks = [(frame.xaxis.get_major_ticks(), 0)]
+        ticks += [] if isinstance(frame.yaxis.get_major_locator(), FixedLocator) else [(frame.yaxis.get_major_ticks(), 1)]
+        for labels, side in (([tick.label1 for tick in own if tick.label1.get_text()], side) for own, side in ticks):
+            boxes = sorted((*label.get_window_extent().get_points()[:, side], k) for k, label in enumerate(labels))
+            last = -np.inf
+            for low, high, k in boxes:
+                labels[int(k)].set_visible(labels[int(k)].get_visible() and low > last + 2)
+                last = high if low > last + 2 else last
 
 
 def _round_places(drawing: Drawing) -> None:

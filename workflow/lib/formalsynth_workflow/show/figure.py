@@ -16,9 +16,9 @@ from formalsynth.core.kinds import ByKind
 from formalsynth.core.model import FigureNumber, Model, Names, Number, WholeNumber
 from formalsynth.core.registry import Registry
 from formalsynth_workflow import PACKAGE
-from formalsynth_workflow.show.display import Display, Panel, Printed
+from formalsynth_workflow.show.display import BOUNDS, NOT_SYNTHETIC, Display, Panel, Printed
 from formalsynth_workflow.show.groups import by_name
-from formalsynth_workflow.show.style import COLUMN
+from formalsynth_workflow.show.style import COLUMN, mark_of
 from formalsynth_workflow.show.types import Canvas, DataFrame, Handle, Series
 
 FRAMES = ("none", "synthesizer", "scenario")
@@ -51,8 +51,6 @@ class Figure(Model):
     """True if a synthesizer without values has an empty row, with the reason in it; otherwise, reasons are below the frames."""
     COUNTS_INFINITE: ClassVar[bool] = False
     """True if the drawing counts values, so that infinite ones count too if a label has others."""
-    MARKED: ClassVar[bool] = True
-    """True if markers show the kinds of guarantee."""
     LINES: ClassVar[bool] = False
     """True if the legend has a line for each label."""
     X_COLUMN: ClassVar[str] = ""
@@ -92,6 +90,7 @@ class Figure(Model):
     subject: str = Field("", description="Subject of the figure in its caption.")
     place: str = Field("", description="Place in the paper, if different from that of its scenario.")
     note: str = Field("", description="Sentence that ends the caption.")
+    details: str = Field("", description="Sentences on how the values were made, after the caption.")
 
     @field_validator("panels")
     @classmethod
@@ -169,16 +168,8 @@ class Figure(Model):
         return None
 
     def legend(self, display: FigureDisplay, table: DataFrame) -> Sequence[Handle]:
-        """Legend entries below the frames, without the kinds of guarantee, and without those of :attr:`LINES`."""
+        """Legend entries below the frames, without those of :attr:`LINES`."""
         return []
-
-    def bars(self) -> Sequence[Handle]:
-        """Legend entries for bars through markers, placed after all others."""
-        return []
-
-    def marked(self, display: FigureDisplay, table: DataFrame) -> Sequence[str]:
-        """Synthesizers whose markers show their kind of guarantee."""
-        return list(table["synthesizer"].unique()) if self.MARKED else []
 
     def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
         """Titles and tables of the frames: panels, synthesizers, or the scenarios in the order of the figure."""
@@ -266,6 +257,33 @@ class FigureDisplay(Display):
     """Printed values of the drawn cells."""
     parts: dict[str, FigureDisplay] = Field(default_factory=dict)
     """Parts of a sheet, by letter."""
+
+    @property
+    def kinds(self) -> list[str]:
+        """Kinds of guarantee of its synthesizers in short; empty if it shows no privacy numbers."""
+        shown = not BOUNDS.isdisjoint(self.figure.shown_columns())
+        return list(dict.fromkeys(self._kind(id) for id in self.ids if id not in NOT_SYNTHETIC)) if shown else []
+
+    def _kind(self, id: str) -> str:
+        return mark_of(self.looks[id].guarantee).words
+
+    def named(self, id: str, end: str = " ({})") -> str:
+        """Label of a synthesizer, with its kind of guarantee if privacy numbers of several kinds are shown."""
+        known = id not in NOT_SYNTHETIC and len(self.kinds) > 1
+        return self.looks[id].label + (end.format(self._kind(id)) if known else "")
+
+    @property
+    def value_label(self) -> str:
+        """Label of the value axis, with the kind of guarantee if privacy numbers of one kind are shown."""
+        return self._with_kind(self.figure.y, self.figure.columns())
+
+    @property
+    def x_label(self) -> str:
+        """Label of the x axis, with the kind of guarantee if privacy numbers of one kind are on it."""
+        return self._with_kind(getattr(self.figure, "x_label", ""), [self.figure.x_column])
+
+    def _with_kind(self, words: str, columns: Sequence[str]) -> str:
+        return f"{words} ({self.kinds[0]})" if words and len(self.kinds) == 1 and not BOUNDS.isdisjoint(columns) else words
 
     @property
     def entry(self) -> Figure:

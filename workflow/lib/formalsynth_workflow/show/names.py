@@ -1,19 +1,19 @@
-"""Names of marks, written next to the marks and moved apart where they would overlap."""
+"""Names of lines and marks, in a column at the right of a frame and moved apart where they would overlap."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from formalsynth_workflow.show.style import INK
+from formalsynth_workflow.show.style import FAINT, INK
 from formalsynth_workflow.show.types import Axes, Text
 
-Name: TypeAlias = tuple[str, float, float, Literal["left", "right"]]
-"""Text, x, y and alignment: with ``left`` the text begins at the place, with ``right`` it ends there."""
-NAMES_APART = 0.075
-"""Minimum distance between two names, as a share of the height of a frame of about two inches."""
+Name: TypeAlias = tuple[str, float, float]
+"""Text, and x and y of the right end of what it names."""
+LINE = 0.125
+"""Smallest distance between two names in inches."""
 
 
 def apart(heights: Sequence[float], least: float) -> list[float]:
@@ -27,18 +27,13 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
     return result.tolist()
 
 
-def spaced(names: Sequence[Name], limits: tuple[float, float]) -> list[Name]:
-    """Move names next to a logarithmic axis with these limits apart, so they do not overlap."""
-    bottom, top = limits
-    heights = apart([float(np.log(y / bottom) / np.log(top / bottom)) for _, _, y, _ in names], NAMES_APART)
-    return [(text, x, bottom * (top / bottom) ** height, side) for (text, x, _, side), height in zip(names, heights, strict=True)]
-
-
-def write_names(axis: Axes, names: Sequence[Name], gap: float = 0) -> None:
-    """Write names with a white outline, at places in data coordinates, at a distance of ``gap`` points."""
-    for text, x, y, side in names:
-        off = gap if side == "left" else -gap
-        outline(axis.annotate(text, (x, y), (off, 0), textcoords="offset points", color=INK, ha=side, va="center", zorder=2.5), 2)
+def write_names(axis: Axes, names: Sequence[Name], height: float) -> None:
+    """Write names at the right of a frame with final limits and a height in inches, each with a thin line to what it names."""
+    to_axes = axis.transData + axis.transAxes.inverted()
+    ends = to_axes.transform([(x, y) for _, x, y in names]) if names else np.empty((0, 2))
+    for (text, _, _), (x, y), moved in zip(names, ends, apart(ends[:, 1].tolist(), LINE / height), strict=True):
+        axis.plot([x, 1.01], [y, moved], color=FAINT, linewidth=0.4, transform=axis.transAxes, clip_on=False, zorder=0.7)
+        axis.text(1.02, moved, text, color=INK, ha="left", va="center", transform=axis.transAxes)
 
 
 def outline(text: Text, width: float) -> None:

@@ -12,6 +12,8 @@ from formalsynth.core.neighbours import EXACT_DRAWS
 
 COLUMN, PAGE = 3.5, 7.0
 """Widths in inches of a journal column, which is also the width of a phone, and of a page."""
+TALLEST = 4.5
+"""Height in inches of half a page, which figures should not exceed."""
 TEXT, TITLE = 7, 8
 """Font sizes in points."""
 DPI = 220
@@ -82,12 +84,6 @@ def mark_of(guarantee: str) -> Mark:
     if head in _CONDITION or (condition and head in _EVERY):
         return Mark.CONDITION
     return Mark.EVERY if head in _EVERY else Mark.LOCAL
-
-
-def ink(colour: str) -> str:
-    """Text colour, dark or light, that is readable on a background colour."""
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"
 
 
 CONTRAST = 3.0

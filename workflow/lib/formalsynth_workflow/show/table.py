@@ -56,6 +56,7 @@ class Table(Model):
         default_factory=dict, description="Printed values by synthesizer id and statistic."
     )
     note: str = Field("", description="Sentence that ends the caption.")
+    details: str = Field("", description="Sentences on how the values were made, after the caption.")
 
     def tables(self) -> list[str]:
         """Names of all collected tables that it reads."""

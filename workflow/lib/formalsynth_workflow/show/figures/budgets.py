@@ -11,7 +11,7 @@ from pydantic import Field
 from formalsynth.core.mechanism import is_strict
 from formalsynth.core.model import Names
 from formalsynth.core.rows import AUDITED
-from formalsynth_workflow.show.drawing import bar_mark, drawn_ids, frames, from_nothing, headed, row_note, sizes
+from formalsynth_workflow.show.drawing import drawn_ids, from_nothing, row_note
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.left_out import counted
 from formalsynth_workflow.show.style import COLUMN, FAINT, INK
@@ -24,6 +24,8 @@ MARKS = {
     ("attacked", ""): ("*", INK, "attacked"),
 }
 """Marker, filling and words by column and kind of neighbour; an empty kind means the largest value over the neighbours."""
+ROW = 0.122
+"""Height of a row in inches."""
 APART = 0.15
 """Distance between the ranges in a row, as a share of the row height."""
 BROKEN, BROKEN_WORDS = "#b3321f", "bold red: costs more than claimed"
@@ -38,11 +40,10 @@ class Budgets(Figure):
 
     ALT = "Points on one axis for each synthesizer"
     READING = (
-        "Markers: medians over data sets; bars: their range. Bold red: the audit finds more than is claimed. The axis is "
-        "linear below 0.1 and logarithmic above. A guarantee for every data set is audited at δ = 0"
+        "Medians and ranges over data sets. Bold red: the audit finds more than is claimed. The axis is linear below 0.1. "
+        "A guarantee for every data set is audited at δ = 0"
     )
     EMPTY_ROWS = True
-    MARKED = False
 
     kind: Literal["budgets"]
     value: Names = Field(default_factory=lambda: ["claimed", "audited", "attacked"], description="Columns that are drawn.")
@@ -71,18 +72,14 @@ class Budgets(Figure):
             if key in shown
         ]
 
-    def bars(self) -> list[Handle]:
-        """Legend entry for the ranges."""
-        return [bar_mark("range over data sets", "_")]
-
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column, with a row for each synthesizer."""
-        return COLUMN, 0.21 * table["synthesizer"].nunique() + 0.6
+        return COLUMN, ROW * table["synthesizer"].nunique() + 0.6
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a row for each synthesizer, the first one at the top."""
         ids = drawn_ids(display, table)
-        axis = frames(canvas, [1])[0][0]
+        axis = canvas.subplots()
         axis.grid(axis="x", color=FAINT, alpha=0.2, linewidth=0.5)
         for place in range(0, len(ids), 2):
             axis.axhspan(place - 0.5, place + 0.5, color=FAINT, alpha=0.09, linewidth=0)
@@ -102,7 +99,6 @@ class Budgets(Figure):
         axis.tick_params(axis="y", length=0)
         axis.set_xlabel(f"{self.y} ({BROKEN_WORDS})" if broken else self.y)
         from_nothing(axis)
-        headed(axis, "", sizes(display, table))
 
 
 def _broken(table: DataFrame) -> set[str]:
@@ -121,6 +117,6 @@ def _draw_ranges(axis: Axes, table: DataFrame, ids: list[str], look: tuple[str, 
     places = [ids.index(str(id)) + below for id in ranges.index]
     axis.hlines(places, ranges["min"], ranges["max"], color=INK if fill == "white" else fill, linewidth=0.9, zorder=2)
     axis.scatter(
-        ranges["median"], places, s=12 if marker != "*" else 24, marker=marker, facecolor=fill, edgecolor=INK,
+        ranges["median"], places, s=9 if marker != "*" else 18, marker=marker, facecolor=fill, edgecolor=INK,
         linewidths=0.6, zorder=3, clip_on=False,
     )  # fmt: skip

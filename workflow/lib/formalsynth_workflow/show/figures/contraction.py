@@ -1,95 +1,74 @@
-"""Contraction: the spread of values by sample size, compared with the rate that theory predicts."""
+"""Contraction: distributions of values by sample size, and their spread compared with the rate that theory predicts."""
 
 from __future__ import annotations
 
 import math
 from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
-from formalsynth_workflow.show.display import Look
-from formalsynth_workflow.show.drawing import headed, sizes, small_frames, ticks_at
+from formalsynth_workflow.show.drawing import headed, line_handles
 from formalsynth_workflow.show.figure import FigureDisplay, figure_kind
-from formalsynth_workflow.show.groups import by_number
+from formalsynth_workflow.show.groups import by_name, by_number
 from formalsynth_workflow.show.limit_law import OfLimitLaw
 from formalsynth_workflow.show.rates import rate
-from formalsynth_workflow.show.style import FAINT, INK, edge, mark_of
-from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle
-
-OUTER = (0.05, 0.95)
-"""Quantiles of the values at which the cone starts."""
-HEADROOM = 0.12
-"""Space for the slope above the values, as a share of a frame's height."""
+from formalsynth_workflow.show.spreads import draw_spreads
+from formalsynth_workflow.show.style import PAGE, edge
+from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle, Series
 
 
 @figure_kind("contraction")
 class Contraction(OfLimitLaw):
-    """Values relative to their median at the smallest sample size, by sample size, with the cone of the rate n^-1/2."""
+    """Violins of the values, one for each synthesizer and sample size, and a small frame with their standard deviations."""
 
-    HEIGHT = 1.3
-    MARGIN = 0.4
-    IN_A_ROW = 2
-    ALT = "Small panels of values by sample size"
-    FRAMES = ("synthesizer",)
+    X_COLUMN = "n"
+    WIDTH = PAGE
+    HEIGHT = 2.0
+    MARGIN = 0.3
+    ALT = "Violin plots by sample size, and lines of their standard deviation"
     READING = (
-        "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: the "
-        "range of nine in ten values if their spread fell like n^-1/2; slope: that of the log standard deviation on log n, with "
-        "its standard error"
+        "Right: standard deviation over data sets, with two standard errors; dotted: the rate n^-1/2. Slopes: log standard "
+        "deviation on log n, with standard errors"
     )
-    LAW_WORDS = "Dashed: median of the limit law, and one standard deviation above and below it"
+    LAW_WORDS = "Dashed: standard deviation of the limit law"
 
     kind: Literal["contraction"]
     value: str = Field(description="Column that is drawn.")
-    panels: str = Field("synthesizer", description="synthesizer: one frame for each.")
+
+    def logarithmic(self, table: DataFrame) -> Series:
+        """Return the values."""
+        return table["value"]
 
     def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
-        """Legend entries for the band and the law, which the frames do not name."""
-        from matplotlib.lines import Line2D
-
-        band = Line2D([], [], color=FAINT, alpha=0.3, linewidth=6, solid_capstyle="butt", label="if the spread fell like n⁻¹ᐟ²")
-        law = Line2D([], [], color=INK, linestyle="--", linewidth=1, label="limit law, ± sd")
-        return [band, *([law] if self.law else [])]
+        """Legend entries for the lines, with the slope of each."""
+        handles = line_handles(display, table)
+        for handle, (_, part) in zip(handles, by_name(table, "synthesizer"), strict=True):
+            slope, error = rate({n: rows["value"].to_numpy(float) for n, rows in by_number(part, "n")})
+            words = f": slope {slope:.2f} ± {error:.2f}".replace("-", "−") if not math.isnan(slope) else ""
+            handle.set_label(f"{handle.get_label()}{words}")
+        return handles
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
-        """Draw a frame for each synthesizer, with the same axes."""
-        drawn = small_frames(canvas, table, self.IN_A_ROW, "n", self.y)
-        for axis, id, group in drawn:
-            _draw_frame(axis, display.looks[id], group)
-        low, high = drawn[0][0].get_ylim()
-        drawn[0][0].set_ylim(top=high + HEADROOM * (high - low))
-        drawn[0][0].set_title(sizes(display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
+        """Draw the violins, and their standard deviations on the right."""
+        left, right = canvas.subplots(1, 2, gridspec_kw={"width_ratios": [2.2, 1]})
+        _draw_violins(left, display, table)
+        left.set(xlabel="n", ylabel=display.value_label)
+        headed(left, "values")
+        draw_spreads(right, display, table)
+        headed(right, "standard deviation")
 
 
-def _draw_frame(axis: Axes, look: Look, table: DataFrame) -> None:
-    """Draw the values of one synthesizer."""
-    groups = {n: part["value"].to_numpy(float) for n, part in by_number(table, "n")}
-    unit = float(np.median(next(iter(groups.values())))) or 1.0
-    groups = {n: values / unit for n, values in groups.items()}
-    n = np.array(list(groups))
-    low, middle, high = np.array([np.quantile(values, [0.25, 0.5, 0.75]) for values in groups.values()]).T
-    start = np.quantile(groups[float(n[0])], OUTER) - middle[0]
-    across = np.geomspace(n[0], n[-1], 30)
-    centre, factor = np.interp(np.log(across), np.log(n), middle), np.sqrt(n[0] / across)
-    axis.set_xscale("log")
-    axis.fill_between(across, centre + start[0] * factor, centre + start[1] * factor, color=FAINT, alpha=0.22, linewidth=0)
-    for size, values in groups.items():
-        places = size * 1.12 ** (2 * ((np.arange(len(values)) * 0.618) % 1) - 1)
-        axis.scatter(places, values, s=1.2, color=edge(look.colour), alpha=0.5, linewidths=0)
-    axis.vlines(n, low, high, color=INK, linewidth=1.8)
-    mark = mark_of(look.guarantee)
-    axis.plot(
-        n, middle, linestyle="", marker=mark.marker, markersize=3.8, markerfacecolor=mark.fill,
-        markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.7, zorder=4,
+def _draw_violins(axis: Axes, display: FigureDisplay, table: DataFrame) -> None:
+    """Draw a group of violins for each sample size, with the quartiles of each."""
+    import seaborn
+
+    ids = list(table["synthesizer"].unique())
+    colours = {id: display.looks[id].colour for id in ids}
+    axis.set_yscale("log")
+    seaborn.violinplot(
+        table.assign(n=table["n"].map("{:g}".format)), x="n", y="value", hue="synthesizer", hue_order=ids, palette=colours,
+        order=[f"{n:g}" for n, _ in by_number(table, "n")], cut=0, density_norm="width", inner="quart",
+        inner_kws={"linewidth": 0.5}, linewidth=0.5, saturation=1, legend=False, ax=axis,
     )  # fmt: skip
-    if "law_median" in table and table["law_median"].notna().any():
-        law = table.groupby("n")[["law_median", "law_sd"]].first() / unit
-        for place, width in ((-1, 0.7), (0, 1.0), (1, 0.7)):
-            axis.plot(law.index, law["law_median"] + place * law["law_sd"], color=INK, linestyle="--", linewidth=width, zorder=5)
-    slope, error = rate(groups)
-    headed(axis, look.label, "")
-    if not math.isnan(slope):
-        axis.text(
-            0.98, 0.97, f"slope {slope:.2f} ± {error:.2f}".replace("-", "−"), ha="right", va="top", transform=axis.transAxes
-        )
-    ticks_at(axis.xaxis, table["n"])
+    for k, shape in enumerate(axis.collections):
+        shape.set_edgecolor(edge(colours[ids[k % len(ids)]]))

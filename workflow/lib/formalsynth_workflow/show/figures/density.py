@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from formalsynth_workflow.show.drawing import curve, density, stacked
+from formalsynth.core.arrays import Array
+from formalsynth_workflow.show.drawing import STYLES, density, grid, headed, line_place, titled
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name
-from formalsynth_workflow.show.style import edge
-from formalsynth_workflow.show.types import Axes, Canvas, DataFrame
+from formalsynth_workflow.show.style import COLUMN, edge
+from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle
 
 POINTS = 300
 """Number of points of a curve."""
-APART = 0.2
-"""Distance between markers along a line, as a share of the frame's diagonal."""
 EQUAL = 1e-9
 """Relative difference up to which values count as equal."""
 BINS = 40
 """Number of bars of a histogram under an exact curve."""
+SHADE = 0.18
+"""Opacity of the area below a curve."""
 
 
 @figure_kind("density")
 class Density(Figure):
-    """Kernel densities of the values, one line for each synthesizer; with ``exact``, exact curves over histograms."""
+    """Densities of the values as filled curves, one for each synthesizer; with ``exact``, curves that the study computed."""
 
     ALT = "Density curves"
     READING = "The area under each curve is 1"
-    LINES = True
 
     kind: Literal["density"]
     value: str = Field(description="Column that is drawn.")
-    exact: bool = Field(False, description="Draw the exact densities in the study's details over histograms of the values.")
+    exact: bool = Field(False, description="Draw the exact densities in the study's details instead of kernel densities.")
     centred: bool = Field(False, description="Add a second frame with each distribution centred at its mean, and its spread.")
     zoom: float | None = Field(None, gt=0, description="Distance that the second frame shows on either side of the mean.")
 
@@ -61,48 +61,58 @@ class Density(Figure):
         moved = {column: table[column] - centre for column in ("value", "x") if column in table}
         return [("as they are", table), ("around their means", table.assign(**moved))]
 
-    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
-        """Draw the frames below each other."""
-        for axis, group in stacked(display, table, canvas, shared=False):
-            for id, part in by_name(group, "synthesizer"):
-                self._draw_curve(axis, part, display, id)
-            axis.set(ylabel="density", ylim=(0, None))
-        if self.zoom:
-            axis.set_xlim(-self.zoom, self.zoom)
-        if self.centred:
-            _write_spreads(axis, table, display)
-        axis.set_xlabel(self.y)
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
+        """Width of a column, with the frames side by side."""
+        return COLUMN, 1.75
 
-    def _draw_curve(self, axis: Axes, part: DataFrame, display: FigureDisplay, id: str) -> None:
-        """Draw the exact density of a synthesizer over a histogram if there is one, otherwise a kernel density."""
-        values, colour, exact = part["value"].dropna().to_numpy(float), display.looks[id].colour, _exact(part)
-        if len(exact):
-            if len(values) > 1:
-                axis.hist(values, BINS, density=True, color=colour, alpha=0.3, linewidth=0)
-            curve(axis, display, id, APART, exact["x"].to_numpy(float), exact["density"].to_numpy(float))
-        elif np.ptp(values) <= EQUAL * np.abs(values).max() or not np.var(values):
-            value, label = float(values.mean()), part["label"].iloc[0]  # a line, because equal values have no density
-            axis.axvline(value, color=edge(colour))
-            axis.annotate(
-                f"{label}: all = {value:.4g}", (value, 1), (2, -1), axis.get_xaxis_transform(), "offset points",
-                ha="left", va="top",
-            )  # fmt: skip
-        else:
-            across = np.linspace(values.min(), values.max(), POINTS)
-            curve(axis, display, id, APART, across, density(values, across))
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
+        """Legend entries for the curves, with the spread of each in a figure with a centred frame."""
+        from matplotlib.lines import Line2D
+
+        handles = []
+        for id, part in by_name(table, "synthesizer"):
+            centred = self.centred and not display.looks[id].guarantee.startswith("none")
+            words = f": sd {_spread(part):.3g}" if centred else ""
+            handles.append(Line2D([], [], label=f"{display.named(id)}{words}", **_line(display, id)))
+        return handles
+
+    def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
+        """Draw the frames side by side."""
+        groups = titled(display, table)
+        axes = grid(canvas, len(groups), len(groups))
+        for axis, (title, group) in zip(axes, groups, strict=True):
+            headed(axis, title)
+            for id, part in by_name(group, "synthesizer"):
+                _draw_curve(axis, part, display, id)
+            axis.set(ylim=(0, None), xlabel=display.value_label)
+        axes[0].set_ylabel("density")
+        if self.zoom:
+            axes[-1].set_xlim(-self.zoom, self.zoom)
+
+
+def _line(display: FigureDisplay, id: str) -> dict[str, Any]:
+    """Look of a synthesizer's curve."""
+    return {"color": edge(display.looks[id].colour), "linewidth": 1.1, "linestyle": STYLES[line_place(display, id) % len(STYLES)]}
+
+
+def _draw_curve(axis: Axes, part: DataFrame, display: FigureDisplay, id: str) -> None:
+    """Draw the exact density of a synthesizer if there is one, otherwise a kernel density, or a line at equal values."""
+    values, exact = part["value"].dropna().to_numpy(float), _exact(part)
+    if not len(exact) and (np.ptp(values) <= EQUAL * np.abs(values).max() or not np.var(values)):
+        axis.axvline(float(values.mean()), **_line(display, id))
+        return
+    across: Array = exact["x"].to_numpy(float) if len(exact) else np.linspace(values.min(), values.max(), POINTS)
+    heights = exact["density"].to_numpy(float) if len(exact) else density(values, across)
+    axis.plot(across, heights, **_line(display, id))
+    if len(exact) and len(values) > 1:  # an exact density and a simulation
+        axis.hist(values, BINS, density=True, color=display.looks[id].colour, alpha=SHADE, linewidth=0)
+    else:
+        axis.fill_between(across, heights, color=display.looks[id].colour, alpha=SHADE, linewidth=0)
 
 
 def _exact(part: DataFrame) -> DataFrame:
     """Points of the exact density of a synthesizer; no rows if there is none."""
     return part[part["density"].notna()] if "density" in part else part[:0]
-
-
-def _write_spreads(axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
-    """Write the standard deviation of each distribution into the frame of the centred distributions."""
-    shown = [(display.looks[id], part) for id, part in by_name(table, "synthesizer")]
-    words = [f"sd {look.label}: {_spread(part):.3g}" for look, part in shown if not look.guarantee.startswith("none")]
-    axis.set_ylim(top=1.4 * axis.get_ylim()[1])  # room for the words
-    axis.text(0.01, 0.97, "\n".join(words), ha="left", va="top", transform=axis.transAxes)
 
 
 def _spread(table: DataFrame) -> float:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from formalsynth.audit.exceedance import exceedance
 from formalsynth.core.model import Names
-from formalsynth_workflow.show.drawing import drawn_ids, frames, headed, line_look_of, line_place, ticks_at
+from formalsynth_workflow.show.drawing import drawn_ids, grid, headed, line_look_of, line_place, ticks_at
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_number
 from formalsynth_workflow.show.style import PAGE
@@ -42,7 +42,7 @@ class Exceeding(Figure):
         loss, *claims = self.value
         keys = ["synthesizer", "n", "replicate", "panel"]
         wide = table.groupby(keys, sort=False)["value"].max().unstack("panel").dropna().astype(float).reset_index()
-        for axis, claim in zip(frames(canvas, [1], len(claims))[0], claims, strict=True):
+        for axis, claim in zip(grid(canvas, len(claims), len(claims)), claims, strict=True):
             for id in drawn_ids(display, wide):
                 sizes = by_number(wide[wide["synthesizer"] == id], "n")
                 above = [exceedance(part[loss].to_numpy(), part[claim].to_numpy()) for _, part in sizes]
@@ -51,6 +51,6 @@ class Exceeding(Figure):
                     [[share.share - share.low for share in above], [share.high - share.share for share in above]],
                     capsize=1.5, elinewidth=0.7, **line_look_of(display, id),
                 )  # fmt: skip
-            headed(axis, TITLES.get(claim, claim), "")
+            headed(axis, TITLES.get(claim, claim))
             axis.set(xlabel="n", xscale="log", ylim=(-0.04, 1.04), ylabel=self.y)
             ticks_at(axis.xaxis, table["n"])

@@ -12,13 +12,10 @@ from formalsynth.core.rows import AUDIT, AUDITED, CURVE
 from formalsynth_workflow.show.drawing import from_nothing, stacked
 from formalsynth_workflow.show.figure import FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name
-from formalsynth_workflow.show.names import Name, spaced, write_names
-from formalsynth_workflow.show.style import FAINT, INK, edge, mark_of
+from formalsynth_workflow.show.names import Name, write_names
+from formalsynth_workflow.show.style import INK, edge
 from formalsynth_workflow.show.types import Axes, Canvas, DataFrame
 from formalsynth_workflow.show.utility import OfUtility
-
-GAP = 4.5
-"""Distance between a mark and its name, in points."""
 
 
 @figure_kind("frontier")
@@ -32,12 +29,11 @@ class Frontier(OfUtility):
     X_COLUMN = AUDITED
     ALT = "Points of utility against epsilon"
     READING = (
-        "Horizontal axis: ε for adding or removing one record. Dots: guaranteed for every data set (squares: if draws are "
-        "exact); diamonds (conditional guarantee) and open markers: the largest loss so far, with a thin line to the "
-        "claimed ε; dotted: the difference between two samples"
+        "Lines lead from the claimed ε (open) to the largest loss found (filled); squares: guaranteed for every data set. "
+        "Dotted: the difference between two samples"
     )
-    HEIGHT = 2.1
-    MARGIN = 0.3
+    HEIGHT = 1.25
+    MARGIN = 0.2
 
     kind: Literal["frontier"]
 
@@ -61,32 +57,28 @@ class Frontier(OfUtility):
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each scenario."""
-        for axis, group in stacked(display, table, canvas):
+        frames = stacked(display, table, canvas)
+        for axis, _ in frames:
             axis.set_yscale("log")
-            _draw_marks(axis, group, display)
+        from_nothing(frames[0][0])
+        frames[0][0].set_xlim(0, 1.5 * float(np.nanmax(table[["x", "claimed"]].to_numpy(float))))
+        for axis, group in frames:
             axis.set_ylabel(self.y)
-        from_nothing(axis)
-        axis.set_xlim(0, 3 * float(np.nanmax(table[["x", "claimed"]].to_numpy(float))))
-        axis.set_xlabel("largest loss so far (open), or guaranteed ε (filled)")
+            write_names(axis, _draw_marks(axis, group, display), self.HEIGHT - 0.25)
+        frames[-1][0].set_xlabel("ε: claimed (open), found (filled)")
 
 
-def _draw_marks(axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
-    """Draw a marker for each synthesizer at its medians, with its name at the right end of its line."""
+def _draw_marks(axis: Axes, table: DataFrame, display: FigureDisplay) -> list[Name]:
+    """Draw a line from the claimed to the found epsilon of each synthesizer at its median utility; return names and ends."""
     names = list[Name]()
     for id, part in by_name(table, "synthesizer"):
         look = display.looks[id]
-        mark, colour = mark_of(look.guarantee), edge(look.colour)
-        epsilon, claimed, value = part[["x", "claimed", "value"]].median()
-        axis.plot([epsilon, claimed], [value, value], color=colour, linewidth=0.7, alpha=0.8, zorder=1)
-        axis.plot(
-            epsilon, value, marker=mark.marker, markersize=4.4, markerfacecolor=colour if mark.fill == INK else mark.fill,
-            markeredgecolor=colour, markeredgewidth=1.1, zorder=3,
-        )  # fmt: skip
-        names.append((look.label, max(epsilon, claimed), value, "left"))
-    line = table["line"].iloc[0]
-    axis.axhline(line, linestyle=":", color=INK, linewidth=0.8, zorder=0.5)
-    axis.margins(y=0.1)
-    axis.annotate(
-        "sampling error", (0, line), (2, -1.5), axis.get_yaxis_transform(), "offset points", color=FAINT, va="top", zorder=0.6
-    )
-    write_names(axis, spaced(names, axis.get_ylim()), GAP)
+        audited, claimed, value = part[["x", "claimed", "value"]].median()
+        marker = "s" if is_strict(look.guarantee) else "o"
+        axis.plot([claimed, audited], [value, value], color=edge(look.colour), linewidth=1.2, zorder=2)
+        for end, fill in ((claimed, "white"), (audited, look.colour)):
+            axis.plot(end, value, marker=marker, markersize=4, markerfacecolor=fill, markeredgecolor=edge(look.colour), zorder=3)
+        names.append((look.label, max(audited, claimed), value))
+    axis.axhline(table["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8, zorder=0.5)
+    axis.margins(y=0.12)
+    return names

@@ -2,52 +2,42 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from formalsynth.core.arrays import Array
-from formalsynth_workflow.show.display import Look
-from formalsynth_workflow.show.drawing import bar_mark, stacked
+from formalsynth_workflow.show.drawing import grid, headed, titled
 from formalsynth_workflow.show.figure import FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name, by_number
-from formalsynth_workflow.show.names import Name, spaced, write_names
-from formalsynth_workflow.show.style import FAINT, INK, edge, mark_of
-from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle
+from formalsynth_workflow.show.names import Name, write_names
+from formalsynth_workflow.show.style import INK, PAGE, edge
+from formalsynth_workflow.show.types import Axes, Canvas, DataFrame
 from formalsynth_workflow.show.utility import OfUtility
 
-GAP = 2
-"""Distance between a mark and its name, in points."""
-NAMES, STRIP = 1.24, 1.45
-"""Width of the names on the left and of the strip on the right, relative to the width of the epsilon range."""
-CHARACTER = 0.08
-"""Width of a character of a name, relative to the width of the epsilon range."""
-EDGE, MIDDLE = 0.15, 0.32
-"""Distances of the strip and of its marks from the right end of the epsilon range, relative to the width of that range."""
 TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
-"""Values that get a tick if they are in range; with them, all numbers of a frame have the same style."""
-RAISED = 0.05
-"""Height of a name above its mark in the middle, as a share of the frame's height."""
+"""Values of epsilon that get a tick."""
+STRIP, FIRST, STEP = 2.5, 3.0, 1.18
+"""Left end of the strip, its first mark, and the distance of its marks, as factors of epsilon."""
 
 
 @figure_kind("guaranteed")
 class Guaranteed(OfUtility):
     """Utility against the epsilon guaranteed for every data set when a record is added or removed.
 
-    Synthesizers whose labels are the same up to the comma form one line, with the name at a mark. Those without such a
+    Synthesizers whose labels are the same up to the comma form one line, with the name at its end. Those without such a
     guarantee are in a strip on the right.
     """
 
     ALT = "Lines of utility against the guaranteed epsilon"
     READING = (
-        "Horizontal axis: the ε that is guaranteed for every data set when one record is added or removed (squares: if draws "
-        "from the posterior are exact); on its right, mechanisms without such a guarantee. Markers: medians over data sets; "
-        "bars: their middle half; dotted: the difference between two samples of one population"
+        "Horizontal axis: the ε guaranteed for every data set when one record is added or removed. Points: medians over data "
+        "sets; bars: their middle half; dotted: the difference between two samples of one population"
     )
-    HEIGHT = 2.5
-    MARGIN = 0.2
+    WIDTH = PAGE
+    HEIGHT = 2.2
+    MARGIN = 0.3
+    IN_A_ROW = 2
 
     kind: Literal["guaranteed"]
 
@@ -57,73 +47,38 @@ class Guaranteed(OfUtility):
         tidy = tidy.assign(x=[guaranteed[id] for id in tidy["synthesizer"]])
         return super().extended(display, tidy, collected)
 
-    def bars(self) -> list[Handle]:
-        """Legend entry for the bars."""
-        return [bar_mark("middle half", "|")]
-
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
-        """Draw a frame for each scenario."""
-        epsilons = table["x"].dropna().to_list() or [1.0]
-        for axis, group in stacked(display, table, canvas):
-            _draw_frame(axis, group, display, math.log(min(epsilons)), math.log(max(epsilons)))
-            axis.set_ylabel(self.y)
-        axis.set_xlabel("guaranteed ε, one record added or removed")
+        """Draw a frame for each scenario, side by side."""
+        groups = titled(display, table)
+        axes = grid(canvas, len(groups), min(self.IN_A_ROW, len(groups)), sharex=True, sharey=True)
+        epsilons = sorted(table["x"].dropna().unique()) or [1.0]
+        ticks = [tick for tick in TICKS if epsilons[0] <= tick <= epsilons[-1]]
+        axes[0].set(xscale="log", yscale="log")
+        names = []
+        for axis, (title, group) in zip(axes, groups, strict=True):
+            headed(axis, title)
+            names.append(_draw_lines(axis, group, display, STRIP * epsilons[-1]))
+            axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            axis.set_xticks([], minor=True)
+        axes[0].set_ylabel(self.y)
+        for axis, own in zip(axes, names, strict=True):  # the limits are final
+            write_names(axis, own, self.HEIGHT - 0.4)
+            axis.set_xlabel("guaranteed ε, one record added or removed; grey: no guarantee for every data set")
 
 
-def _draw_frame(axis: Axes, table: DataFrame, display: FigureDisplay, low: float, high: float) -> None:
-    """Draw the mechanisms of one frame, with log epsilon from ``low`` to ``high`` on a linear axis."""
-    span = max(high - low, 1.0)
-    strip = high + MIDDLE * span
-    _scale(axis, table, low, high, span)
-    names, without = list[Name](), 0
+def _draw_lines(axis: Axes, table: DataFrame, display: FigureDisplay, strip: float) -> list[Name]:
+    """Draw the mechanisms of one frame; return their names and the ends of their lines."""
+    names, without = list[Name](), FIRST / STRIP * strip
     for name, part in by_name(table.assign(name=[label.partition(", ε")[0] for label in table["label"]]), "name"):
-        look = display.looks[str(part["synthesizer"].iloc[0])]
-        if part["x"].isna().all():
-            at, values = np.array([strip + 0.07 * span * without]), [part["value"].to_numpy()]
-            without += 1
-        else:
-            points = by_number(part, "x")
-            at, values = np.log([epsilon for epsilon, _ in points]), [rows["value"].to_numpy() for _, rows in points]
-        first = float(_draw_marks(axis, at, values, look)[0])
-        if at[0] >= strip:
-            names.append((name, strip + 0.2 * span, first, "left"))
-        elif at[0] < low + 0.4 * span:
-            names.append((name, float(at[0]) - 0.05 * span, first, "right"))
-        else:
-            words = name.replace(" ", "\n")
-            end = strip - (MIDDLE - EDGE) * span - CHARACTER * span * max(map(len, words.split("\n")))
-            bottom, top = axis.get_ylim()
-            names.append((words, min(float(at[0]) + 0.04 * span, end), first * (top / bottom) ** RAISED, "left"))
-    axis.text(low - NAMES * span * 0.98, table["line"].iloc[0] * 0.97, "sampling error", color=FAINT, va="top")
-    for side in ("left", "right"):
-        write_names(axis, spaced([name for name in names if name[-1] == side], axis.get_ylim()), GAP)
-
-
-def _scale(axis: Axes, table: DataFrame, low: float, high: float, span: float) -> None:
-    """Set the limits and ticks of a frame, and draw the strip and the line of the sampling error."""
-    of_each = table.groupby("synthesizer")["value"]
-    lowest = of_each.quantile(0.25)
-    bottom = 0.78 * min([*lowest[lowest > 0], *of_each.median(), table["line"].iloc[0]])
-    top = 1.35 * of_each.quantile(0.75).max()
-    axis.set(yscale="log", ylim=(bottom, top), xlim=(low - NAMES * span, high + STRIP * span))
-    epsilons = [tick for tick in TICKS if low - 0.01 <= math.log(tick) <= high + 0.01]
-    axis.set_xticks([*np.log(epsilons), high + MIDDLE * span], [*(f"{tick:g}" for tick in epsilons), ""])
-    shown = [tick for tick in TICKS if bottom <= tick <= top]
-    axis.set_yticks(shown, [f"{tick:g}" for tick in shown])
-    axis.set_yticks([], minor=True)
-    axis.axvspan(high + EDGE * span, high + STRIP * span, color="#f2f2f2", linewidth=0, zorder=0)
-    for x, side, words in ((0.01, "left", "guarantee for\nevery data set"), (0.995, "right", "no guarantee for\nevery data set")):
-        axis.text(x, 0.985, words, color=FAINT, ha=side, va="top", transform=axis.transAxes)
+        points = by_number(part, "x") or [(without, part)]
+        without *= STEP if part["x"].isna().all() else 1
+        at = [epsilon for epsilon, _ in points]
+        low, middle, high = np.transpose([np.quantile(rows["value"], [0.25, 0.5, 0.75]) for _, rows in points])
+        colour = edge(display.looks[str(part["synthesizer"].iloc[0])].colour)
+        axis.vlines(at, low, high, color=colour, linewidth=0.8, zorder=2)
+        axis.plot(at, middle, color=colour, linewidth=1.1, marker="o", markersize=4, zorder=3)
+        names.append((name, at[-1], float(middle[-1])))
+    axis.axvspan(strip, max(without, FIRST / STRIP * strip * STEP), color="#f2f2f2", linewidth=0, zorder=0)
     axis.axhline(table["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8, zorder=1)
-
-
-def _draw_marks(axis: Axes, at: Array, values: Sequence[Array], look: Look) -> Array:
-    """Draw medians and middle halves, and return the medians."""
-    colour, mark = edge(look.colour), mark_of(look.guarantee)
-    low, middle, high = np.transpose([np.quantile(part, [0.25, 0.5, 0.75]) for part in values])
-    axis.vlines(at, low, high, color=colour, linewidth=0.8, zorder=2)
-    axis.plot(
-        at, middle, color=colour, linewidth=1.1, marker=mark.marker, markersize=4.4, markeredgecolor=INK, markeredgewidth=0.5,
-        markerfacecolor=colour if mark.fill == INK else mark.fill, zorder=3,
-    )  # fmt: skip
-    return np.asarray(middle)
+    axis.margins(x=0.03)
+    return names

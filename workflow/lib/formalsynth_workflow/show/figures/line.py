@@ -10,14 +10,14 @@ from pydantic import Field, ValidationInfo, field_validator
 from formalsynth_workflow.show.drawing import (
     MARKERS,
     dashed,
-    frames,
     from_nothing,
+    grid,
     headed,
     line_handles,
     line_look_of,
     line_place,
-    sizes,
     ticks_at,
+    titled,
 )  # fmt: skip
 from formalsynth_workflow.show.figure import FigureDisplay, Framed, figure_kind
 from formalsynth_workflow.show.groups import by_name
@@ -25,18 +25,14 @@ from formalsynth_workflow.show.names import outline
 from formalsynth_workflow.show.style import COLUMN, PAGE, PRINTED
 from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle, Series
 
-PARAMETERS = {"epsilon": "ε"}
-"""Displayed names of parameters whose values are written at points."""
 HEADINGS = {"audited": "weights recomputed", "held": "weights fixed", "epsilon": "claimed ε", "ecdf_max": "max-ECDF"}
 """Titles of frames, by the column that they show."""
-PRINTED_FRAME, OURS = "as printed", "ours"
-"""Titles of the frames if printed points have a separate frame."""
-DIFFERENCE = "difference in the same replicate"
+DIFFERENCE = "difference"
 """Title of the frames with differences."""
+MOST = 4
+"""Largest number of frames in a row."""
 SPREAD = 0.6
 """Width of a group of dodged points, as a share of the minimum distance between groups."""
-NUMBERS_APART = 0.1
-"""Minimum distance between numbered points, as a share of the ranges of all points."""
 REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewidth": 1.4, "zorder": 1.5}
 """Style of the line that all synthesizers share."""
 
@@ -53,8 +49,8 @@ class Line(Framed):
     BY_PARAMETER = True
     PRINTS = True
     READING = "Points: means; bars: two standard errors"
-    HEIGHT = 1.55
-    MARGIN = 0.4
+    HEIGHT = 1.45
+    MARGIN = 0.3
 
     kind: Literal["line"]
     at: str = Field("", description="Parameter whose values are the points of a line, if x is itself a result or is left out.")
@@ -68,6 +64,7 @@ class Line(Framed):
         "",
         description="Label whose values in the same replicate are subtracted from those of the others, in additional frames.",
     )
+    only_differences: bool = Field(False, description="Differences without the values themselves.")
     reference: str = Field("", description="Column whose value all synthesizers of a replicate share, drawn as one grey line.")
     reference_label: str = Field("", description="Name of the grey line.")
 
@@ -80,7 +77,7 @@ class Line(Framed):
 
     @property
     def printed_apart(self) -> bool:
-        """True if x is itself a result and a parameter defines the points of a line; then printed points have a frame."""
+        """True if x is a result and a parameter defines the points of a line; arrows then lead from printed points to ours."""
         return bool(self.at and self.x)
 
     def reading(self, display: FigureDisplay) -> str:
@@ -95,10 +92,10 @@ class Line(Framed):
         return f"{self.y}: {printed.min():.2g} to {printed.max():.2g} printed, {ours.min():.2g} to {ours.max():.2g} ours"
 
     def line_words(self) -> str:
-        """Words of the caption on the dashed line and the value axis."""
+        """Words of the caption on the dashed line, the value axis and the arrows."""
         axis = "The value axis is linear below 0.1 and logarithmic above" if self.from_zero else ""
-        points = f"Numbers at points: {PARAMETERS.get(self.at, self.at)}" if self.printed_apart else ""
-        return ". ".join(text for text in (super().line_words(), axis, points) if text)
+        arrows = "Arrows: from the printed point to ours, by ε" if self.printed_apart else ""
+        return ". ".join(text for text in (super().line_words(), axis, arrows) if text)
 
     def logarithmic(self, table: DataFrame) -> Series | None:
         """Mean at each point, or its x if that is on a logarithmic axis and smaller."""
@@ -119,57 +116,71 @@ class Line(Framed):
                 handle.set_linestyle("none")
         return [*handles, *grey]
 
+    def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
+        """Frames of a figure; with several scenarios and a parameter, a row for each value and a column for each scenario."""
+        labels = {scenario.id: scenario.label for scenario in display.scenarios}
+        if not self._crossed(display):
+            return super().frames(display, table)
+        first, groups = table["panel"].iloc[0], table.groupby(["panel", "scenario"], sort=False)
+        parts = {(panel, id): part for (panel, id), part in groups}
+        panels = dict.fromkeys(panel for panel, _ in parts)
+        cells = [(panel, id) for panel in panels for id in labels if (panel, id) in parts]
+        return [(labels[id] if panel == first else "", parts[panel, id]) for panel, id in cells]
+
+    def _crossed(self, display: FigureDisplay) -> bool:
+        """Return True if frames are of both a parameter and a scenario."""
+        return self.panels not in ("none", "scenario") and len({scenario.name for scenario in display.scenarios}) > 1
+
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
-        """Width of a column, with the frames below each other; width of a page if differences are shown next to them."""
-        return PAGE if self.against else COLUMN, super().inches(display, table)[1]
+        """Width of a column for a single frame, otherwise of a page; frames are side by side."""
+        number = len(self._frames(display, table))
+        rows = -(-number // MOST)
+        tall = 1.6 if number == 1 else self.HEIGHT if rows < 3 else 0.9
+        return COLUMN if number == 1 else PAGE, tall * rows + self.MARGIN
+
+    def _frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame, bool]]:
+        """Titles and tables of the frames with values and, if config requests them, of those with differences."""
+        groups = [(HEADINGS.get(title, title), group) for title, group in titled(display, table)]
+        values = [] if self.only_differences else [(title, group, False) for title, group in groups]
+        if not self.against:
+            return values
+        rest = [(title, differences(group, self.against), True) for title, group in groups]
+        return (
+            rest
+            if self.only_differences
+            else [*values, *((DIFFERENCE * (len(rest) == 1), group, minus) for _, group, minus in rest)]
+        )
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
-        """Draw one frame for each panel, or for each scenario in the order of the figure, with differences next to it."""
-        groups = self.frames(display, table)
-        kinds = [
-            *([PRINTED_FRAME] if self.printed_apart and "printed_x" in table else []),
-            OURS,
-            *([DIFFERENCE] if self.against else []),
-        ]
-        rows = frames(canvas, [1] * len(groups), len(kinds))
-        for axes, (title, group) in zip(rows, groups, strict=True):
-            for axis, kind in zip(axes, kinds, strict=True):
-                self._draw_frame(axis, kind, group, display)
-            at = kinds.index(OURS)
-            headed(axes[at], HEADINGS.get(title, title) or (OURS if at else ""), sizes(display, group))
-            axes[at].margins(y=0.12)
-            dashed(axes[at], group["line"], self.line_name(), upwards=False)
-        for axis, kind in zip(rows[0], kinds, strict=True):
-            if kind != OURS:
-                headed(axis, kind, "")
-        for axis, kind in zip(rows[-1], kinds, strict=True):
-            axis.set_xlabel(f"{self.x_label}{', difference' * (kind == DIFFERENCE and self.printed_apart)}")
+        """Draw one frame for each panel or scenario, and those with differences after them."""
+        groups = self._frames(display, table)
+        across = min(len(groups), MOST)
+        values = isinstance(self.value, str) and not self.against and self.panels != "scenario"
+        axes = grid(canvas, len(groups), across, sharex=len(groups) > 1, sharey=values)
+        for k, (axis, (title, group, minus)) in enumerate(zip(axes, groups, strict=True)):
+            self._draw_curves(axis, group, display)
+            if not minus:
+                self._draw_references(axis, group, display)
+                axis.margins(y=0.12)
+                dashed(axis, group["line"], self.line_name(), upwards=False)
+            self._scale(axis, group, minus)
+            self._write_high_lines(axis, group)
+            headed(axis, title)
+            if k % across == 0 or minus > groups[k - 1][2]:
+                words = f"minus {self.against}" if minus else display.value_label
+                axis.set_ylabel(str(group["panel"].iloc[0]) if self._crossed(display) else words)
+        for axis in axes[-across:]:
+            axis.set_xlabel(display.x_label)
 
-    def _draw_frame(self, axis: Axes, kind: str, group: DataFrame, display: FigureDisplay) -> None:
-        """Draw a frame with our values, printed values or differences."""
-        level = kind != DIFFERENCE
-        table = group if level else differences(group, self.against)
-        if kind == PRINTED_FRAME:  # our points are replaced by those with two printed coordinates
-            cells = table.dropna(subset=["printed_x", "printed_low"]).drop_duplicates(["label", "at"])
-            table = cells.assign(x=cells["printed_x"], value=cells["printed_low"])
-        self._draw_curves(axis, table, display)
-        if kind == OURS and not self.printed_apart:
-            self._draw_references(axis, table, display)
-        axis.set_ylabel(self.y if level else f"minus {self.against}")
-        self._scale(axis, table, level)
-        self._write_high_lines(axis, table)
-        if self.printed_apart:
-            self._write_parameters(axis, table)
-
-    def _scale(self, axis: Axes, table: DataFrame, level: bool) -> None:
+    def _scale(self, axis: Axes, table: DataFrame, minus: bool) -> None:
         """Set logarithmic axes, a tick at each x value if there are few, and a line at a difference of 0."""
-        if not level:
+        if minus:
             axis.axhline(0, color="#1a1a1a", linewidth=0.6, zorder=0)
-        if self.x_log and (level or not self.printed_apart):
+        if self.x_log:
             axis.set_xscale("log")
-        if self.log and level:
+        if self.log and not minus:
             axis.set_yscale("log")
-        if self.from_zero and level:
+        if self.from_zero and not minus:
             from_nothing(axis, "y")
         if not self.printed_apart:
             ticks_at(axis.xaxis, table["x"].dropna())
@@ -182,23 +193,6 @@ class Line(Framed):
         least = table.groupby("label", sort=False)["value"].min()
         words = [f"↑ {label}: at least {float(f'{value:.2g}'):,.10g}" for label, value in least.items() if value > self.top]
         outline(axis.text(0.01, 0.98, "\n".join(words), ha="left", va="top", transform=axis.transAxes, zorder=5), 2.5)
-
-    def _write_parameters(self, axis: Axes, table: DataFrame) -> None:
-        """Write the parameter values at the points of one line: the line whose points are furthest apart."""
-        name = PARAMETERS.get(self.at, self.at)
-        lines = {label: part.groupby("at")[["x", "value"]].mean() for label, part in by_name(table, "label")}
-        every = np.concatenate([line.to_numpy(float) for line in lines.values()])
-        ranges = np.ptp(every, axis=0)
-        ranges[ranges == 0] = 1
-        scaled = {label: line.to_numpy(float) / ranges for label, line in lines.items()}
-        label = max(lines, key=lambda label: float(np.hypot(*np.diff(scaled[label], axis=0).T).min(initial=np.inf)))
-        last = np.array([-np.inf, -np.inf])
-        for (at, x, y), here in zip(lines[label].reset_index().to_numpy(float), scaled[label], strict=True):
-            if np.hypot(*(here - last)) < NUMBERS_APART:
-                continue
-            words, side = (f"{at:g}", "center") if np.isfinite(last).all() else (f"{name} = {at:g}", "left")
-            last = here
-            outline(axis.annotate(words, (x, y), (0, 4), textcoords="offset points", ha=side, va="bottom", zorder=5), 2)
 
     def _draw_curves(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
         """Draw a line through the mean points of each label or, if dodged, the points of all labels next to each other."""
@@ -218,18 +212,29 @@ class Line(Framed):
             axis.errorbar(across, mean, bars, capsize=1.5, elinewidth=0.8, **drawn)
 
     def _draw_references(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
-        """Draw in grey the line that all synthesizers share, and the printed values, with the markers of their lines."""
+        """Draw in grey the line that all synthesizers share, and the printed values: as markers, or with arrows to ours."""
         if self.reference:
             points = table.groupby("x")["common"].mean()
             axis.plot(points.index, points, **REFERENCE)
-        if "printed_low" in table:
-            for id, part in by_name(table.dropna(subset=["printed_low", "x"]), "synthesizer"):
-                marker = MARKERS[line_place(display, id) % len(MARKERS)]
-                printed = part[["x", "printed_low"]].drop_duplicates()
-                axis.scatter(
-                    printed["x"], printed["printed_low"], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
-                    linewidths=0.9, zorder=3,
-                )  # fmt: skip
+        if "printed_low" not in table:
+            return
+        for id, part in by_name(table.dropna(subset=["printed_low"]), "synthesizer"):
+            if self.printed_apart and "printed_x" in part:
+                ours, printed = part[["x", "value"]].mean(), part[["printed_x", "printed_low"]].iloc[0]
+                look = {"arrowstyle": "-|>,head_width=0.12,head_length=0.25", "color": line_look_of(display, id)["color"]}
+                axis.annotate(
+                    "",
+                    tuple(ours),
+                    tuple(printed),
+                    arrowprops=look | {"linewidth": 0.6, "alpha": 0.6, "shrinkA": 0, "shrinkB": 3},
+                )
+                axis.update_datalim([tuple(printed)])
+            marker = MARKERS[line_place(display, id) % len(MARKERS)]
+            places = part[["printed_x" if self.printed_apart else "x", "printed_low"]].dropna().drop_duplicates()
+            axis.scatter(
+                places.iloc[:, 0], places.iloc[:, 1], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
+                linewidths=0.9, zorder=3,
+            )  # fmt: skip
 
 
 def differences(table: DataFrame, against: str) -> DataFrame:

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from formalsynth_workflow.show.drawing import stacked
+from formalsynth_workflow.show.drawing import grid, headed, titled
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name
-from formalsynth_workflow.show.style import TEXT, edge
+from formalsynth_workflow.show.style import COLUMN, PAGE, TEXT, edge
 from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle
 
 MARKERS = ("o", "^", "s", "v")
@@ -22,7 +22,6 @@ class Scatter(Figure):
     ALT = "Scatter plot"
     FRAMES = ("none", "synthesizer")
     READING = "One point for each record"
-    MARKED = False
 
     kind: Literal["scatter"]
     value: str = Field(description="Column that is drawn.")
@@ -34,27 +33,40 @@ class Scatter(Figure):
         """Words of the caption on the dashed lines; empty if there are none."""
         return "Dashed lines: Δ, the largest bound" if self.line == "delta" else ""
 
+    def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
+        """Width of a column for one frame, otherwise of a page."""
+        return COLUMN if self.panels == "none" else PAGE, self.HEIGHT + self.MARGIN
+
     def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
         """Legend entries for the points, as drawn, if synthesizers share a frame."""
         from matplotlib.lines import Line2D
 
-        looks = [display.looks[id] for id in table["synthesizer"].unique()] if self.panels != "synthesizer" else []
+        ids = list(table["synthesizer"].unique()) if self.panels != "synthesizer" else []
         return [
             Line2D(
-                [], [], linestyle="", marker=MARKERS[k % len(MARKERS)], markersize=4, color=edge(look.colour), label=look.label
+                [],
+                [],
+                linestyle="",
+                marker=MARKERS[k % len(MARKERS)],
+                markersize=4,
+                color=edge(display.looks[id].colour),
+                label=display.named(id),
             )
-            for k, look in enumerate(looks)
+            for k, id in enumerate(ids)
         ]
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
-        """Draw the frames below each other, with the same x limits."""
+        """Draw the frames side by side, with the same x limits."""
         margin = 0.04 * (table["x"].max() - table["x"].min()) or 0.5
-        for axis, group in stacked(display, table, canvas):
+        groups = titled(display, table)
+        axes = grid(canvas, len(groups), len(groups), sharex=True, sharey=True)
+        for axis, (title, group) in zip(axes, groups, strict=True):
+            headed(axis, title)
             self._draw_points(axis, group, display)
-            axis.set_ylabel(self.y)
             axis.margins(y=0.12)
             axis.set_xlim(float(table["x"].min() - margin), float(table["x"].max() + margin))
-        axis.set_xlabel(self.x_label)
+            axis.set_xlabel(self.x_label)
+        axes[0].set_ylabel(display.value_label)
 
     def _draw_points(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
         """Draw the points of each synthesizer, and a dashed line at their largest value."""

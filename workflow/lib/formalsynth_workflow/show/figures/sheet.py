@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from formalsynth.core.kinds import ByKind
 from formalsynth_workflow.show.compose import Composition, compose, composition
+from formalsynth_workflow.show.drawing import legend_height
 from formalsynth_workflow.show.figure import DEFAULT, FIGURES, Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.style import COLUMN
-from formalsynth_workflow.show.types import Canvas, DataFrame
+from formalsynth_workflow.show.types import Canvas, DataFrame, Handle
 
 OPTIONAL = ("density", "at", "printed_low", "printed_high", "printed_x", "common")
 """Columns that only some kinds have; in the table of a sheet, all parts have them."""
@@ -31,7 +33,6 @@ class Sheet(Figure):
     """Several figures of one scenario printed under one number, each with its own letter."""
 
     ALT = "Several figures on one sheet"
-    MARKED = False
 
     kind: Literal["sheet"]
     value: Literal[""] = Field("", description="Must be left out: the parts define it.")
@@ -59,18 +60,23 @@ class Sheet(Figure):
         """Names of the collected tables that any part reads for each scenario."""
         return list(dict.fromkeys(table for part in self.parts.values() for table in part.tables()))
 
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
+        """Legend entries of all parts, each label once."""
+        parts = [content for row in _rows(display, table) for _, content in row]
+        return list({str(handle.get_label()): handle for content in parts for handle in content.legend}.values())
+
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
-        """Width of a column, or of a page if there are more than two parts."""
+        """Width of a page, or of a column if only one part has results."""
         rows = _rows(display, table)
         return COLUMN * len(rows[0]), sum(_height(row) for row in rows)
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
-        """Draw each part with its own title and legend."""
+        """Draw each part with its own title and notes."""
         rows = _rows(display, table)
         places = canvas.subfigures(len(rows), len(rows[0]), squeeze=False, height_ratios=[_height(row) for row in rows])
         for row, canvases in zip(rows, places, strict=True):
             for (part, content), place in zip(row, canvases, strict=False):
-                compose(part, place, content)
+                compose(part, place, replace(content, legend=[]))
 
 
 def _rows(display: FigureDisplay, table: DataFrame) -> list[list[tuple[FigureDisplay, Composition]]]:
@@ -81,9 +87,9 @@ def _rows(display: FigureDisplay, table: DataFrame) -> list[list[tuple[FigureDis
         own = own.drop(columns=[name for name in OPTIONAL if name in own and own[name].isna().all()])
         if len(own):
             parts.append((part, composition(part, own, f"{letter}  {part.figure.subject}")))
-    across = 1 if len(parts) < 3 else 2
-    return [parts[k : k + across] for k in range(0, len(parts), across)]
+    return [parts[k : k + 2] for k in range(0, len(parts), 2)]
 
 
 def _height(row: list[tuple[FigureDisplay, Composition]]) -> float:
-    return max(content.height for _, content in row)
+    """Height of a row of parts in inches, without their legends, which the sheet has."""
+    return max(content.height - legend_height(content.legend, content.columns, "") for _, content in row)

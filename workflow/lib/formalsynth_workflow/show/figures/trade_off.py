@@ -10,11 +10,14 @@ import numpy as np
 from formalsynth.audit.attack import least_errors
 from formalsynth.core.mechanism import is_strict
 from formalsynth_workflow.show.display import Look
-from formalsynth_workflow.show.drawing import headed, small_frames
+from formalsynth_workflow.show.drawing import grid, headed
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
+from formalsynth_workflow.show.groups import by_name
 from formalsynth_workflow.show.style import FAINT, INK, PAGE, edge
 from formalsynth_workflow.show.types import Axes, Canvas, DataFrame
 
+MARGIN = 0.8
+"""Lower end of the axes, relative to the position of a share of 0."""
 BELOW = 0.5
 """Position of a share of 0 on the logarithmic axes, relative to the smallest positive share."""
 
@@ -30,11 +33,9 @@ class TradeOff(Figure):
     IN_A_ROW = 4
     ALT = "Small panels, each with a line of one error rate against the other"
     FRAMES = ("synthesizer",)
-    MARKED = False
     READING = (
-        "Each step of a line is one threshold of the attack on one synthetic data set; at the lower and left edges, no run made "
-        "an error. Shaded: the error rates that the claimed (ε, δ) allows, with the claim on the data set (dark) and with the "
-        "larger claim of both neighbours (light); a line below the shading breaks the claim"
+        "Shaded: error rates that the claimed (ε, δ) allows, with the claim on the data set (dark) and with the larger claim of "
+        "both neighbours (light); a line below the shading breaks the claim"
     )
 
     kind: Literal["trade_off"]
@@ -57,8 +58,14 @@ class TradeOff(Figure):
         """Draw a frame for each synthesizer, with the same axes."""
         some = table[["value", "x"]].to_numpy(dtype=float)
         least = BELOW * float(some[some > 0].min(initial=1))
-        for axis, id, group in small_frames(canvas, table, self.IN_A_ROW, "false positives", self.y):
+        groups = by_name(table, "synthesizer")
+        axes = grid(canvas, len(groups), self.IN_A_ROW, sharex=True, sharey=True)
+        for axis, (id, group) in zip(axes, groups, strict=True):
             _draw_frame(axis, display.looks[id], group, least)
+        for axis in axes[-self.IN_A_ROW :]:
+            axis.set_xlabel("false positives")
+        for axis in axes[:: self.IN_A_ROW]:
+            axis.set_ylabel(self.y)
 
 
 def _draw_frame(axis: Axes, look: Look, table: DataFrame, least: float) -> None:
@@ -71,7 +78,7 @@ def _draw_frame(axis: Axes, look: Look, table: DataFrame, least: float) -> None:
     for _, part in table.groupby(["scenario", "replicate"]):
         ordered = part.sort_values(["x", "value"], ascending=[True, False])
         axis.plot(ordered["x"].clip(lower=least), ordered["value"].clip(lower=least), color=edge(look.colour), linewidth=1.4)
-    axis.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1))
-    headed(axis, look.label, "")
+    axis.set(xscale="log", yscale="log", xlim=(MARGIN * least, 1), ylim=(MARGIN * least, 1))
+    headed(axis, look.label)
     words = f"claimed {table['claimed'].max():.3g}\nattacked {table['attacked'].max():.2g}"
     axis.text(0.05, 0.05, words, ha="left", va="bottom", color=INK, transform=axis.transAxes)

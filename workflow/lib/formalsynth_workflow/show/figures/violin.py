@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
-from formalsynth_workflow.show.display import Look, ShownScenario
-from formalsynth_workflow.show.drawing import confidential, dashed, density, frames, headed, printed_tick, row_note, sizes
+from formalsynth_workflow.show.display import Look
+from formalsynth_workflow.show.drawing import dashed, headed, printed_tick, row_note, titled
 from formalsynth_workflow.show.figure import FigureDisplay, Framed, figure_kind
-from formalsynth_workflow.show.groups import by_name, by_number
+from formalsynth_workflow.show.groups import by_name
 from formalsynth_workflow.show.left_out import counted
-from formalsynth_workflow.show.style import COLUMN, FAINT, INK, TEXT, Mark, edge, ink, mark_of
+from formalsynth_workflow.show.style import COLUMN, FAINT, INK, PAGE, TALLEST, edge
 from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Series
+
+if TYPE_CHECKING:
+    from scipy.stats import gaussian_kde
 
 HALF = 0.4
 """Half of the height of a violin, in rows."""
-LEAST = 0.025
-"""Half of the height of a violin at its thinnest point."""
 FEW = 30
-"""Number of values below which a row has dots and no density."""
-DOTS = 200
-"""Largest number of values at which they are also drawn as dots."""
+"""Number of values below which a row has dots and no violin."""
 TIED = 0.1
-"""Share of values equal to the most frequent one, at and above which no density is drawn."""
+"""Share of equal values at and above which they are a spike with its share, unless the values are on a grid."""
 GRID = 40
-"""Number of grid steps from the smallest to the largest value; with fewer steps, values such as integers get no density."""
-BINS = 36
-"""Approximate number of bars across a frame, for rows without a density."""
-POINTS = 180
-"""Number of points of the outline of a violin."""
-ROW = 0.26
-"""Height of a row in inches."""
-LABEL = 0.5
-"""Height of the label of the confidential data below the last row, in rows."""
+"""Number of grid steps from the smallest to the largest value; values with fewer steps, such as integers, are on a grid."""
+ROW, PRIVATE_ROW = 0.21, 0.27
+"""Height of a row in inches, and of one with a kind of guarantee below its label."""
+REST = 0.75
+"""Height of a figure in inches besides its frames, roughly."""
 
 
 class Row(NamedTuple):
@@ -49,226 +43,160 @@ class Row(NamedTuple):
 
     @property
     def values(self) -> Array:
-        """Values (n,) that are drawn."""
+        """Values (n,) that are drawn; values that are equal but for rounding are exactly equal."""
         values: Array = self.table["value"].dropna().to_numpy(float)
-        return values
+        equal = len(values) and np.ptp(values) <= 1e-9 * np.abs(values).max()
+        return np.full_like(values, np.median(values)) if equal else values
 
 
 @figure_kind("violin")
 class Violin(Framed):
-    """Violins of the values, one for each synthesizer or, with ``panels: synthesizer``, one for each sample size."""
+    """Violins of the values, one for each synthesizer; the frames are side by side if they would be too tall."""
 
     ALT = "Violin plots"
-    FRAMES = ("none", "synthesizer")
     BY_PARAMETER = True
     PRINTS = True
-    READING = (
-        "Violins or histograms show the distribution, scaled to equal height; marker: median; bar: middle half; dots: values"
-    )
     EMPTY_ROWS = True
 
     kind: Literal["violin"] = "violin"
 
-    def reading(self, display: FigureDisplay) -> str:
-        """Sentence of the caption on how to read the drawing; another one if every row has few values."""
-
-        def values(scenario: ShownScenario) -> int:
-            numbers = {"replicates": scenario.replicates, "audit": scenario.audited, "sets": scenario.synthetic_sets}
-            return numbers.get(display.table, FEW if display.table in ("details", "draws") else scenario.n)
-
-        few = max(map(values, display.scenarios), default=FEW) < FEW
-        return "Dots: values; line across them: median" if few else self.READING
-
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
-        """Width of a column, with a row for each violin."""
-        frames = [len(self._rows(display, group)) + LABEL * _has_confidential(group) for _, group in self.frames(display, table)]
-        shared = isinstance(self.value, str)
-        return COLUMN, sum(frames) * ROW + len(frames) * (0.35 if shared else 0.6) + 0.35
+        """Width of a column, or of a page if frames of one quantity are side by side."""
+        rows = [group["synthesizer"].nunique() for _, group in self.frames(display, table)]
+        row = PRIVATE_ROW if len(display.kinds) > 1 else ROW
+        if self._side_by_side(display, table):
+            return COLUMN if isinstance(self.value, list) else PAGE, row * (max(rows) + 0.9) + 0.5
+        return COLUMN, row * sum(rows) + 0.3 * len(rows) + 0.35
 
-    def marked(self, display: FigureDisplay, table: DataFrame) -> list[str]:
-        """Synthesizers with a marker: those with a violin, not those with only dots or a tick."""
-        drawn = [row for _, group in self.frames(display, table) for row in self._rows(display, group)]
-        return [str(row.table["synthesizer"].iloc[0]) for row in drawn if _has_violin(row.values)]
+    def _side_by_side(self, display: FigureDisplay, table: DataFrame) -> bool:
+        """Return True for several columns, and for frames of one column that would be too tall below each other."""
+        rows = table.groupby("panel")["synthesizer"].nunique()
+        tall = PRIVATE_ROW if len(display.kinds) > 1 else ROW
+        return len(rows) > 1 and (isinstance(self.value, list) or tall * sum(rows) + 0.3 * len(rows) > TALLEST - REST)
 
     def logarithmic(self, table: DataFrame) -> Series | None:
         """Largest value of each row: only the positive values of a row are drawn."""
-        rows = ["synthesizer", "n"] if self.panels == "synthesizer" else ["panel", "synthesizer"]
-        return table.groupby(rows, dropna=False)["value"].transform("max") if self.log else None
-
-    def _rows(self, display: FigureDisplay, group: DataFrame) -> list[Row]:
-        """Rows of a frame."""
-        looks = display.looks
-        if self.panels == "synthesizer":
-            look = looks[group["synthesizer"].iloc[0]]
-            return [Row(f"n = {n:g}", look, rows) for n, rows in by_number(group, "n")]
-        return [Row(looks[id].label, looks[id], rows) for id, rows in by_name(group, "synthesizer")]
+        return table.groupby(["panel", "synthesizer"], dropna=False)["value"].transform("max") if self.log else None
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
-        """Draw frames of violins below each other, in the order of the table."""
-        groups = [(title, self._rows(display, group), group) for title, group in self.frames(display, table)]
-        shared = isinstance(self.value, str)
-        heights = [len(rows) + 0.9 + LABEL * _has_confidential(group) for _, rows, group in groups]
-        binned = [any(_has_violin(row.values) and _is_tied(self._scaled(row.values)) for row in rows) for _, rows, _ in groups]
-        if shared:  # frames of one quantity use the same style
-            binned = [any(binned)] * len(binned)
-        for (axis,), (title, rows, group), bars in zip(frames(canvas, heights, shared=shared), groups, binned, strict=True):
+        """Draw frames of violins below each other or side by side, in the order of the table."""
+        groups = titled(display, table)
+        frames = [
+            [Row(display.named(id, "\n{}"), display.looks[id], rows) for id, rows in by_name(group, "synthesizer")]
+            for _, group in groups
+        ]
+        aside = self._side_by_side(display, table)
+        same = len({tuple(row.label for row in rows) for rows in frames}) == 1
+        heights = {} if aside else {"height_ratios": [len(rows) + 0.9 for rows in frames]}
+        shape, shared = (1, len(groups)) if aside else (len(groups), 1), isinstance(self.value, str)
+        axes = canvas.subplots(*shape, squeeze=False, sharex=shared, sharey=aside and same, gridspec_kw=heights).flatten()
+        for axis, (title, group), rows in zip(axes, groups, frames, strict=True):
             if self.log:
                 axis.set_xscale("log")
-            headed(axis, title, sizes(display, group))
-            self._draw_rows(axis, rows, group, bars)
+            headed(axis, title)
+            self._draw_rows(axis, rows, group)
             dashed(axis, group["line"], self.line_name())
-            if shared:
-                axis.label_outer()
-        axis.set_xlabel(self.y, loc="right")
+            if aside or axis is axes[-1]:
+                axis.set_xlabel(display.value_label, loc="center" if aside else "right")
 
-    def _draw_rows(self, axis: Axes, rows: list[Row], table: DataFrame, binned: bool) -> None:
-        """Draw the rows of a frame from the top, with the printed values, and the confidential data across all rows."""
-        values = self._scaled(table["value"].dropna().to_numpy(float))
-        span = (values.min(), values.max()) if len(values) else (0.0, 0.0)
-        few = {}
-        for place, row in enumerate(rows):
-            if self._draw_row(axis, place, row, span, binned):
-                few[place] = row
-            if "printed_low" in table:
-                printed_tick(axis, row.table, place, HALF)
-        self._draw_dots(axis, few)  # all in one call, because each swarm lays out the whole drawing
-        confidential(axis, table, next((row.look.colour for row in rows if row.label == DATA), INK))
+    def _draw_rows(self, axis: Axes, rows: list[Row], table: DataFrame) -> None:
+        """Draw the rows of a frame from the top, with the printed values, and the median of the confidential data."""
         axis.set_yticks(range(len(rows)), [row.label for row in rows])
         axis.tick_params(axis="y", length=0)
-        axis.set_ylim(len(rows) - 0.45 + LABEL * _has_confidential(table), -0.9 if table["line"].notna().any() else -0.55)
+        lined = bool(table["line"].notna().any())
+        axis.set_ylim(len(rows) - 0.45, -0.95 if lined else -0.55)
+        atoms = [row.values[:0] if _on_grid(row.values) else _atoms(row.values) for row in rows]
+        rest = [row.values[~np.isin(row.values, own)] for row, own in zip(rows, atoms, strict=True)]
+        rest = [values[values > 0] if self.log else values for values in rest]
+        self._draw_violins(axis, rows, {k: values for k, values in enumerate(rest) if len(values) >= FEW and np.ptp(values)})
+        _draw_dots(axis, rows, {k: values for k, values in enumerate(rest) if 0 < len(values) < FEW})
+        for place, (row, own) in enumerate(zip(rows, atoms, strict=True)):
+            self._write_notes(axis, place, row, own)
+            axis.vlines(own, place - HALF, place + HALF, color=edge(row.look.colour), linewidth=3, zorder=3)
+            if "printed_low" in table:
+                printed_tick(axis, row.table, place, HALF)
+        data = table.loc[table["synthesizer"] == DATA, "value"].dropna()
+        if len(data) and len(rows) > 1 and not lined:
+            axis.axvline(data.median(), color=INK, linewidth=0.6, zorder=0.5)
 
-    def _scaled(self, values: Array) -> Array:
-        """Values on the scale of the axis; on a logarithmic axis, only positive values."""
-        return np.log10(values[values > 0]) if self.log else values
-
-    def _draw_row(self, axis: Axes, place: int, row: Row, span: tuple[float, float], binned: bool) -> bool:
-        """Draw one group of values; return True if they are so few that they must be drawn as dots."""
-        look, values = row.look, row.values
-        self._write_notes(axis, place, row)
-        if not len(values):
-            return False
-        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-        scaled = self._scaled(values)
-        if _is_constant(values):
-            left = not len(scaled) or bool(scaled[0] <= sum(span) / 2)
-            ends = [place - HALF / 2, place + HALF / 2]
-            axis.plot([middle] * 2, ends, color=edge(look.colour), linewidth=3, solid_capstyle="butt")
-            axis.annotate(
-                f"all = {middle:.4g}", (middle, place), xytext=(4 if left else -4, 0), fontsize=TEXT,
-                textcoords="offset points", color=FAINT, va="center", ha="left" if left else "right",
-            )  # fmt: skip
-            return False
-        if len(values) < FEW:
-            axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
-            return True
-        contrast = ink(look.colour)
-        outline: dict[str, Any] = {"facecolor": look.colour, "edgecolor": edge(look.colour), "linewidth": 0.5}
-        if binned:
-            edges, halves, gap = bars(scaled, span)
-            edges = 10**edges if self.log else edges
-            widths = np.diff(edges)
-            axis.bar(edges[:-1] + gap / 2 * widths, 2 * halves, (1 - gap) * widths, place - halves, align="edge", **outline)
-        else:
-            across = np.linspace(scaled.min(), scaled.max(), POINTS)
-            halves = _heights(density(scaled, across))
-            across = 10**across if self.log else across
-            axis.fill_between(across, place - halves, place + halves, **outline)
-            if len(values) <= DOTS:
-                heights = np.interp(values, across, halves) * _spread(len(values))
-                axis.scatter(values, place + heights, s=0.8, color=contrast, alpha=0.55, linewidths=0)
-        mark = mark_of(look.guarantee)
-        # A light bar has a dark edge, because it may extend beyond the dark shape.
-        for colour, width in [(INK, 3), (contrast, 2)] if contrast != INK else [(INK, 2)]:
-            axis.plot([low, high], [place] * 2, color=colour, linewidth=width, solid_capstyle="butt", zorder=3)
-        axis.plot(
-            middle, place, marker="o" if mark is Mark.NONE else mark.marker, markersize=4.2, zorder=4, markerfacecolor=mark.fill,
-            markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.8,
-        )  # fmt: skip
-        return False
-
-    def _write_notes(self, axis: Axes, place: int, row: Row) -> None:
-        """Write how many values of a row are not drawn, and why; in an empty row, the reason alone."""
-        values = row.values
-        notes = counted(row.table) if not len(values) else [words.partition(" (")[0] for words in counted(row.table)]
-        off = len(values) - len(self._scaled(values))
-        if off and not _is_constant(values):
-            notes = [*notes, f"{off} of {len(values)} at {'or below ' * bool((values < 0).any())}0"]
-        row_note(axis, place + (0.3 if len(values) else 0.0), notes)
-
-    def _draw_dots(self, axis: Axes, groups: dict[int, Row]) -> None:
-        """Draw a dot for each value of these rows, without overlap; ``groups`` maps positions to rows."""
+    def _draw_violins(self, axis: Axes, rows: list[Row], values: dict[int, Array]) -> None:
+        """Draw a violin for each of these rows, with its median and middle half."""
         import pandas as pd
         import seaborn
 
-        if not groups:
+        if not values:
             return
-        by_place = {float(place): row.table["value"].dropna() for place, row in groups.items()}
-        values = pd.concat(by_place, names=["place"]).reset_index("place")
-        values = values[values["value"] > 0] if self.log else values
-        seaborn.swarmplot(
-            values, x="value", y="place", hue="place", palette={float(place): row.look.colour for place, row in groups.items()},
-            orient="y", native_scale=True, ax=axis, size=2.7, edgecolor=INK, linewidth=0.3, zorder=2, legend=False, warn_thresh=1,
+        table = pd.concat({place: pd.Series(own) for place, own in values.items()}, names=["place"]).rename("value").reset_index()
+        before = len(axis.collections)
+        seaborn.violinplot(
+            table, x="value", y="place", hue="place", palette={place: rows[place].look.colour for place in values}, orient="y",
+            native_scale=True, ax=axis, width=2 * HALF, cut=0, density_norm="width", inner=None, linewidth=0.5, saturation=1,
+            bw_method=_width, legend=False,
         )  # fmt: skip
+        for shape, place in zip(axis.collections[before:], values, strict=False):
+            shape.set_edgecolor(edge(rows[place].look.colour))
+        low, middle, high = np.transpose([np.quantile(rows[place].values, [0.25, 0.5, 0.75]) for place in values])
+        for colour, width in ((INK, 3.0), ("white", 1.8)):
+            axis.hlines(list(values), low, high, color=colour, linewidth=width, zorder=3)
+        axis.scatter(middle, list(values), s=9, color=INK, edgecolor="white", linewidth=0.5, zorder=4)
         axis.set(xlabel="", ylabel="")
 
+    def _write_notes(self, axis: Axes, place: int, row: Row, atoms: Array) -> None:
+        """Write at the right of a row the shares of equal values, such as "62 % at ε/2", and how many are not drawn.
 
-def _is_constant(values: Array) -> bool:
-    """Return True if all values are the same."""
-    return bool(np.ptp(values) <= 1e-9 * np.abs(values).max())
-
-
-def _has_violin(values: Array) -> bool:
-    """Return True if a row has a violin: enough values, not all of them the same."""
-    return len(values) >= FEW and not _is_constant(values)
-
-
-def _has_confidential(table: DataFrame) -> bool:
-    """Return True if a frame has the line of the confidential data."""
-    names = set(table["synthesizer"])
-    return DATA in names and len(names) > 1
-
-
-def _is_tied(values: Array) -> bool:
-    """Return True for values that get no density: values on a coarse grid, with too many ties, or too few."""
-    distinct, counts = np.unique(np.round(values, 9), return_counts=True)
-    coarse = len(distinct) > 1 and bool(np.ptp(distinct) < GRID * np.diff(distinct).min())
-    return coarse or bool(counts.max() >= TIED * len(values)) or len(values) < FEW
+        An empty row has the reason in it.
+        """
+        line, values = row.table["line"].iloc[0], row.values
+        if not len(values):
+            row_note(axis, place, counted(row.table))
+            return
+        shares = {self.line_name() if np.isclose(atom, line) else f"{atom:.4g}": float(np.mean(values == atom)) for atom in atoms}
+        notes = [f"{'all' if share == 1 else f'{100 * share:.0f} %'} at {name}" for name, share in shares.items()]
+        notes += [words.partition(" (")[0] for words in counted(row.table)]
+        if self.log and (values <= 0).any() and np.ptp(values):
+            notes.append(f"{(values <= 0).sum()} of {len(values)} at {'or below ' * bool((values < 0).any())}0")
+        axis.text(1.01, place, "\n".join(notes), color=FAINT, va="center", ha="left", transform=axis.get_yaxis_transform())
 
 
-def bars(values: Array, span: tuple[float, float]) -> tuple[Array, Array, float]:
-    """Edges of the bars, half of their heights, and the gaps between them as a share of their width.
+def _draw_dots(axis: Axes, rows: list[Row], values: dict[int, Array]) -> None:
+    """Draw a dot for each value of these rows without overlap, and their median; one call, because each lays out the drawing."""
+    import pandas as pd
+    import seaborn
 
-    Bars are centred on integers if most values are integers, otherwise on the most frequent value.
-
-    Args:
-        values: values of a row (n,), on the scale of the axis.
-        span: smallest and largest value in the frame.
-    """
-    distinct, counts = np.unique(np.round(values, 9), return_counts=True)
-    whole = bool(np.mean(values == np.round(values)) > 0.5) and span[1] - span[0] >= 2
-    centre = float(distinct[counts.argmax()])
-    centre = round(centre) if whole else centre
-    width = _bar_width((span[1] - span[0]) / BINS, whole)
-    places = np.floor((values - centre) / width + 0.5).astype(int)
-    edges = centre + width * (np.arange(places.min(), places.max() + 2) - 0.5)
-    halves = _heights(np.bincount(places - places.min()).astype(float))
-    return edges, halves, 0.25 if whole else 0.0
+    if not values:
+        return
+    table = pd.concat({place: pd.Series(own) for place, own in values.items()}, names=["place"]).rename("value").reset_index()
+    seaborn.swarmplot(
+        table, x="value", y="place", hue="place", palette={place: rows[place].look.colour for place in values}, orient="y",
+        native_scale=True, ax=axis, size=2.7, edgecolor=INK, linewidth=0.3, zorder=2, legend=False, warn_thresh=1,
+    )  # fmt: skip
+    for place in values:
+        axis.vlines(np.median(rows[place].values), place - HALF, place + HALF, color=INK, linewidth=0.9, zorder=3)
+    axis.set(xlabel="", ylabel="")
 
 
-def _heights(halves: Array) -> Array:
-    """Half heights, scaled to the height of a row; small ones are made large enough to be visible."""
-    heights: Array = np.maximum(HALF * halves / halves.max(), LEAST * (halves > 0))
-    return heights
+def _atoms(values: Array) -> Array:
+    """Values that at least a tenth of many values are equal to, or all of few values."""
+    distinct, counts = np.unique(values, return_counts=True)
+    return distinct[counts >= (TIED if len(values) >= FEW else 1) * len(values)]
 
 
-def _bar_width(about: float, whole: bool) -> float:
-    """Width of bars centred on integers: an odd number of units, or a unit divided by an even number."""
-    if whole or about >= 1 or about == 0:  # 0 if there is only one place
-        return 1 + 2 * round(max(0, about - 1) / 2)
-    return 1 / (2 * math.ceil(0.5 / about))
+def _on_grid(values: Array) -> bool:
+    """Return True for integers and other values on a coarse grid, which are tied without being an atom."""
+    return len(values) > 1 and _step(values) > 0
 
 
-def _spread(number: int) -> Array:
-    """Numbers (n,) between -0.8 and 0.8 that fill the interval evenly, without randomness."""
-    heights: Array = 1.6 * ((np.arange(number) * (np.sqrt(5) - 1) / 2) % 1) - 0.8
-    return heights
+def _step(values: Array) -> float:
+    """Distance of the grid on which values (n,) are; 1 if most are integers, and 0 without a grid."""
+    distinct = np.unique(np.round(values, 9))
+    whole = distinct[distinct == np.round(distinct)]
+    if len(whole) > 2 and np.mean(values == np.round(values)) > 0.5:
+        return 1.0
+    step = np.diff(distinct).min(initial=np.inf)
+    return float(step) if len(distinct) > 2 and np.ptp(distinct) < GRID * step else 0.0
+
+
+def _width(kernel: gaussian_kde) -> float:
+    """Width of a kernel relative to the standard deviation: Scott's, but for values on a grid at least half a step."""
+    values = kernel.dataset[0]
+    return float(max(kernel.scotts_factor(), 0.5 * _step(values) / np.std(values, ddof=1)))
