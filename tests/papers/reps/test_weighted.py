@@ -67,3 +67,10 @@ def test_public_scores_leave_the_cost_of_scores_out(split, streams):
     output = public.run(Arm("removal", 4.0))
     assert output.scored is not None and output.scored.cost.mu == 0
     assert record_epsilons(output, DELTA)[output.weights == 0] == pytest.approx(0.0)
+
+
+def test_a_selected_rate_is_paid_from_the_share_for_scores(experiment):
+    output, fixed = (experiment.run(Arm("hinge", 4.0, selected=selected)) for selected in (True, False))
+    assert output.strength in SETTINGS.strengths
+    assert output.before > output.scored.cost.mu and output.scored.sigma > fixed.scored.sigma
+    assert output.learned.cost == fixed.learned.cost

@@ -14,6 +14,7 @@ from formalsynth.core.streams import add_stages
 
 OWN_STAGES = {
     "source": 8, "split": 9, "targets": 10, "score": 11, "threshold": 12, "shuffle": 13, "release": 14, "sample": 15,
+    "select": 17,
 }  # fmt: skip
 """Stages of this paper's replicates, in addition to the stage "bootstrap" of all papers."""
 Streams = Callable[[str], np.random.Generator]

@@ -39,6 +39,7 @@ MEANINGS = {
     "uniform": "All records have weight 1, and the share for scores is not spent.",
     "cap": "Weights min(1, tau / s).",
     "hinge": "Weights exp(-lam max(0, s - tau)).",
+    "selected": "Weights exp(-lam max(0, s - tau)) with lam selected privately, paid from the share for scores.",
     "equalize": "Weights min(1, c / r) with the influence r of the record.",
     "targeted": "Weights min(1, c / r) for scores above tau, otherwise 1 (Proposition 1).",
     "naive": "All records have weight c (Remark 2).",
@@ -73,8 +74,9 @@ def weighting(
     given = learner.model_dump(exclude={"name"}, exclude_none=True)
     for number, experiment in experiments(run, dataset, settings, scorer, learner.name, given):
         for arm in run.arms:
-            whole = arm.name == "whole"
-            row, deciles = experiment.measure(Arm("uniform" if whole else arm.name, split=not whole, **arm.parameters))
+            name = {"whole": "uniform", "selected": "hinge"}.get(arm.name, arm.name)
+            made = Arm(name, split=arm.name != "whole", selected=arm.name == "selected", **arm.parameters)
+            row, deciles = experiment.measure(made)
             rows.append({"replicate": number, "synthesizer": arm.id, **row})
             details.append(deciles.assign(replicate=number, synthesizer=arm.id))
     return Outcome(pd.DataFrame(rows), pd.concat(details, ignore_index=True))

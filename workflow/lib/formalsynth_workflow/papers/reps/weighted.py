@@ -19,6 +19,7 @@ from formalsynth.reps.learners import dp_sgd, graphical, naive_bayes  # noqa: F4
 from formalsynth.reps.least_bias import gini
 from formalsynth.reps.pair_tables import pair_counts, pairs_of
 from formalsynth.reps.scorers import clusters, grid_distance, one_way, pairwise, public  # noqa: F401
+from formalsynth.reps.selection import select_strength
 from formalsynth.reps.stages import LEARNERS, SCORERS, WEIGHT_MAPS, Budget, Learned, Learner, Risk, Scored, score
 from formalsynth.reps.weight_maps import by_influence, by_score  # noqa: F401
 from formalsynth_workflow.papers.reps.attacks import (
@@ -41,6 +42,8 @@ LEVELS = (0.0, 0.1, 0.25, 0.35, 0.5, 0.7, 0.85, 1.0)
 """Declared levels to which weighted influences are rounded up before their epsilon is stated (chosen)."""
 THRESHOLD_DRAWS = 20_000
 """Number of records drawn from the noisy tables for the threshold."""
+LEFT = 0.95
+"""Share of the total weight that a selected lam leaves (chosen)."""
 UTILITY_BINS = 4
 """Number of bins of a number in the comparison of pairs."""
 
@@ -58,6 +61,8 @@ class Arm:
     """Share of epsilon and delta that scoring spends."""
     strength: float = 4.0
     cap: float = 0.5
+    selected: bool = False
+    """True if lam is selected from the candidates, with half of the share for scores."""
 
     @property
     def scored(self) -> bool:
@@ -75,6 +80,9 @@ class Stage2:
     influence: Array = field(repr=False)
     """(n,) weighted influence of each record."""
     scored: Scored | None
+    before: float
+    """Gaussian cost mu of all releases before the learner."""
+    strength: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,17 +147,25 @@ class Experiment:
         """Run both stages of an arm."""
         delta, n = self.prepared.delta(self.settings), self.prepared.n
         rest = Budget(arm.epsilon * (1 - arm.share), delta * (1 - arm.share)) if arm.split else Budget(arm.epsilon, delta)
-        risk, scored = Risk(np.zeros(n), 0.0, self.influence, arm.strength, arm.cap), None
+        risk, scored, before = Risk(np.zeros(n), 0.0, self.influence, arm.strength, arm.cap), None, 0.0
         if arm.scored:
-            scored = self.scores(Budget(arm.epsilon * arm.share, delta * arm.share))
+            parts = 2 if arm.selected else 1
+            part = Budget(arm.epsilon * arm.share / parts, delta * arm.share / parts)
+            scored = self.scores(part)
+            before = scored.cost.mu
             drawn = scored.tables.draw_scores(self.streams("threshold"), THRESHOLD_DRAWS)
             redrawn = scored.tables.draw_scores(self.streams("shuffle"), n)
             tau = float(np.quantile(drawn, self.settings.tail))
             risk = replace(risk, scores=scored.tables.score(self.train), threshold=tau, redrawn=redrawn)
-        weights = WEIGHT_MAPS[arm.weights].function(risk)
+        function = WEIGHT_MAPS[arm.weights].function
+        if arm.selected:
+            candidates, stream = self.settings.strengths, self.streams("select")
+            strength, cost = select_strength(function, risk, candidates, LEFT, n, part, stream)
+            risk, before = replace(risk, strength=strength), math.hypot(before, cost.mu)
+        weights = function(risk)
         learned = self.learner.fit(self.domain, self.train, weights, rest, self.streams("release"))
         synthetic = learned.model.sample(self.streams("sample"), n)
-        return Stage2(learned, synthetic, weights, weights * self.influence, scored)
+        return Stage2(learned, synthetic, weights, weights * self.influence, scored, before, risk.strength)
 
     def measure(self, arm: Arm) -> tuple[dict[str, float | str], pd.DataFrame]:
         """Run an arm and measure privacy and utility: columns of a row, and details by outlier decile."""
@@ -163,7 +179,7 @@ class Experiment:
         epsilons = record_epsilons(output, self.prepared.delta(self.settings))
         row: dict[str, float | str] = {
             "dataset": self.prepared.name, "method": arm.weights if arm.split else "whole", "epsilon": arm.epsilon,
-            "dp_delta": self.prepared.delta(self.settings), "strength": arm.strength, "share": arm.share,
+            "dp_delta": self.prepared.delta(self.settings), "strength": output.strength, "share": arm.share,
             "weight_mean": float(output.weights.mean()), "record_epsilon_gini": gini(epsilons),
             "record_epsilon_max": float(epsilons.max()),
         }  # fmt: skip
@@ -205,10 +221,9 @@ def record_epsilons(output: Stage2, delta: float) -> Array:
 
     Both stages are composed. With scores, influences are rounded up to the declared levels and each level has a share of delta.
     """
-    before = 0.0 if output.scored is None else output.scored.cost.mu
     share = delta if output.scored is None else delta / len(LEVELS)
     levels = rounded_up(np.minimum(output.influence, 1.0), LEVELS)
-    stated = {level: output.learned.cost.epsilon(share, level, before) for level in np.unique(levels).tolist()}
+    stated = {level: output.learned.cost.epsilon(share, level, output.before) for level in np.unique(levels).tolist()}
     return np.array([stated[level] for level in levels.tolist()])
 
 
