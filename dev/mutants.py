@@ -36,6 +36,8 @@ ROOMS = {
     "formalsynth/mechanisms/*.py": "tests/mechanisms",
     "formalsynth/audit/*.py": "tests/audit",
     "formalsynth/engine/*.py": "tests/engine tests/audit",
+    "formalsynth/reps/accounting.py": "tests/reps",
+    "formalsynth/reps/learners/dp_sgd.py": "tests/reps",
     **{
         f"formalsynth_release/{name}.py": "release/tests"
         for name in ("budget", "ledger", "same_rows", "crossing", "variables", "publish", "tables", "verify", "noise")

@@ -1,6 +1,7 @@
 """Risk-weighted DP-SGD against each record by itself: gradients by complex steps of a density written out in loops."""
 
 import itertools
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -95,6 +96,32 @@ def test_noise_meets_the_budget_and_weights_reduce_what_records_pay():
     epsilons = [learned.cost.epsilon(1e-3, weight) for weight in (1.0, 0.5, 0.25)]
     assert 1.99 < epsilons[0] <= 2.0 and epsilons[1] < epsilons[0] / 2 and epsilons[2] < epsilons[1] / 2
     assert np.isfinite(learned.model.theta).all() and not learned.model.theta[LAYOUT.mask == 0].any()
+
+
+@dataclass(frozen=True)
+class Recorded(WeightedDPSGD):
+    """Training that records the input of its steps."""
+
+    inputs: list = field(default_factory=list)
+
+    def released(self, layout, theta, codes, weights, sigma, noise, n):
+        self.inputs.append((codes, weights, sigma, noise, n))
+        return super().released(layout, theta, codes, weights, sigma, noise, n)
+
+
+def test_each_step_has_a_poisson_batch_new_noise_and_declared_numbers():
+    generator, learner = np.random.default_rng(10), Recorded(steps=300, rate=0.1)
+    records, weights = records_of(generator, 100), generator.random(100)
+    learned = learner.fit(DOMAIN, records, weights, Budget(3.0, 1e-3), generator)
+    sizes = np.array([len(codes) for codes, *_ in learner.inputs])
+    assert len(sizes) == learned.cost.steps == 300 and learned.cost.rate == 0.1
+    assert abs(sizes.mean() - 10) < 4 * np.sqrt(9 / 300) and 6 < sizes.var() < 13  # binomial with variance 9
+    of_code = {tuple(code) for code in DOMAIN.codes(records).tolist()}
+    assert all({tuple(code) for code in codes.tolist()} <= of_code for codes, *_ in learner.inputs)
+    assert all(np.isin(given, weights).all() for _, given, *_ in learner.inputs)
+    assert {(sigma, n) for _, _, sigma, _, n in learner.inputs} == {(learned.cost.sigma, DOMAIN.n)}
+    noises = np.array([noise[LAYOUT.mask > 0] for *_, noise, _ in learner.inputs])
+    assert abs(noises.std() - 1) < 0.02 and np.abs(np.corrcoef(noises[:20])[np.triu_indices(20, 1)]).max() < 0.5
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, np.nan])

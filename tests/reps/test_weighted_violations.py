@@ -43,7 +43,7 @@ def test_the_attack_finds_planted_violations(name):
 class Real:
     """Training of the generator as proved, step by step; subclasses plant violations."""
 
-    learner: WeightedDPSGD = field(default_factory=lambda: WeightedDPSGD(rate=0.4))
+    learner: WeightedDPSGD = field(default_factory=lambda: WeightedDPSGD(rate=0.4, clip=1.5))
 
     def prepared(self, records):
         """Records as training uses them."""
@@ -80,10 +80,11 @@ class WeightInside(Real):
 
     def released(self, theta, codes, weights, noise, n):
         clipped = [
-            weighted_gradient(LAYOUT, theta, code[None], np.ones(1), 1.0 / max(weight, 1e-9)) * weight
+            weighted_gradient(LAYOUT, theta, code[None], np.ones(1), self.learner.clip / max(weight, 1e-9)) * weight
             for code, weight in zip(codes, weights, strict=True)
         ]
-        return (np.sum(clipped, axis=0) + SIGMA * LAYOUT.mask * noise) / (self.learner.rate * DOMAIN.n)
+        total = np.sum(clipped, axis=0) + SIGMA * self.learner.clip * LAYOUT.mask * noise
+        return total / (self.learner.rate * DOMAIN.n)
 
 
 class NoiseOfMean(Real):
