@@ -28,8 +28,8 @@ def test_estimates_beyond_a_limit_without_error_are_outside(value):
 
 def test_equal_cells_have_no_note_about_a_distance():
     same = normal(5)
-    assert "differences" not in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same)).note
-    assert "differences of up to 0.5" in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same + 0.5)).note
+    assert "difference" not in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same)).note
+    assert "The largest difference is 0.5." in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same + 0.5)).note
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -47,7 +47,7 @@ def test_an_order_of_a_statistic_without_units_has_to_be_beyond_the_two_sided_co
         other = np.roll(spread, 1)
         table = table_of(A=cells["A"] * spread, B=cells["B"] * other)
         row = row_of(of_spread({"kind": "order"}), table)
-        confidence = float(row.note.split("confidence ")[1].split(",")[0])
+        confidence = float(row.note.split("in the order: ")[1].rstrip("."))
         assert 0.05 < confidence < 0.24 or 0.76 < confidence < 0.95
         assert row.verdict == UNDETERMINED
 
@@ -69,4 +69,4 @@ def test_the_interval_of_a_correlation_is_fishers(count, least, most):
     noise /= noise.std()
     second = 0.5 * first + 0.75**0.5 * noise
     note = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second)).note
-    assert f"correlation 0.500, absolute value between {least:.3f} and {most:.3f}" in note
+    assert f"Correlation 0.500; interval of its absolute value: {least:.3f} to {most:.3f}." in note

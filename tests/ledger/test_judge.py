@@ -105,12 +105,12 @@ def test_an_order_is_judged_replicate_by_replicate():
     common = normal(5, sd=10)
     row = row_of(claim_of({"kind": "order"}), table_of(A=common, B=common + 0.1))
     assert row.verdict == REPRODUCED
-    assert row.note == "in this order in all of the replicates"
+    assert row.note == "The order holds in all replicates."
 
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0, "none of the records"), (1, "all of the records"), (0.002, "1 % of the records"), (0.996, "99 % of the records")],
+    [(0, "none of the records"), (1, "all records"), (0.002, "1 % of the records"), (0.996, "99 % of the records")],
 )
 def test_a_share_in_a_note_is_none_or_all_only_if_exact(share, text):
     assert share_of(share, "records") == text
@@ -197,7 +197,7 @@ def test_a_multiple_has_to_hold_beyond_the_errors(times, verdict):
     tables = table_of(A=normal(10), B=np.roll(normal(12), 1))
     row = row_of(claim_of({"kind": "at_most", "times": times}, {"statistic": "mean"}), tables)
     assert row.verdict == verdict
-    assert row.note.startswith("1.20 times the first; at most 1.2")
+    assert row.note.startswith("1.20 times A, at most 1.2")
 
 
 @pytest.mark.parametrize("first", [0.0, -1.0])
@@ -249,10 +249,10 @@ def test_five_seeds_allow_the_errors_of_student_and_not_those_of_a_normal_distri
 def test_the_note_on_a_printed_number_has_the_allowed_difference():
     noisy = np.array([0.0, 10.0] * 50)  # standard error 0.5025, times 2.03
     row = row_of(claim_of({"kind": "value", "printed": [5]}, {"of": ["A"], "statistic": "mean"}), table_of(A=noisy))
-    assert (row.verdict, row.note) == (REPRODUCED, "differences of up to 25 % are allowed, errors included")
+    assert (row.verdict, row.note) == (REPRODUCED, "With errors, differences of up to 25 % are allowed.")
     same = row_of(claim_of({"kind": "equal", "tolerance": 0.05}, {"statistic": "mean"}), table_of(A=noisy + 1, B=noisy[::-1] + 1))
     # the standard error of the difference is 1.005
-    assert same.note == "differences of up to 0 %; up to 39 % is allowed, errors included"
+    assert same.note == "The largest difference is 0 %; with errors, 39 % is allowed."
 
 
 def test_one_number_has_one_error_in_every_claim():
@@ -284,8 +284,8 @@ def test_lost_replicates_are_named():
     lost = np.where(np.isin(np.arange(100), [5, 43, 80]), np.nan, normal(5))
     row = row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=lost))
     assert row.replicates == 97
-    assert row.note.endswith("; leaving out 3 replicates without a finite result (5, 43, 80)")
-    assert "leaving out" not in row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=normal(5))).note
+    assert row.note.endswith(" 3 replicates without a finite result left out (5, 43, 80).")
+    assert "left out" not in row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=normal(5))).note
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_cells_are_nearly_uncorrelated_if_their_correlation_is_small_beyond_its_
     second = share * first / first.std() + (1 - share**2) ** 0.5 * rest / rest.std()
     row = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second))
     assert row.verdict == verdict
-    assert f"{abs(share):.3f}, absolute value between" in row.note
+    assert f"{abs(share):.3f}; interval of its absolute value: " in row.note
 
 
 def test_equality_is_exact_unless_a_tolerance_is_given():
@@ -382,7 +382,7 @@ FAILED = {"A": normal(1), "B": np.full(100, np.nan)}
 def test_a_synthesizer_without_results_is_named_and_its_claims_are_not_judged(judged):
     row = row_of(claim_of({"kind": "order"}), table_of(**FAILED), judged=judged)
     assert (row.verdict, row.estimate, row.replicates) == (NO_ROWS, None, 0)
-    assert "without a finite result: synthesizer B" in row.note
+    assert "ithout a finite result: synthesizer B" in row.note
     assert row_of(claim_of({"kind": "order"}), table_of(A=normal(1))).note == row.note
 
 
@@ -413,7 +413,7 @@ def test_a_ledger_has_a_row_for_each_claim_in_the_columns_of_the_file():
     assert table["verdict"].tolist() == [REPRODUCED, ABSENT]
     assert table["test"].tolist() == ["order", "equal"]
     assert table["note"].tolist() == [
-        "Mind this; in this order in all of the replicates",
-        "the records are absent",
+        "Mind this. The order holds in all replicates.",
+        "The records are absent.",
     ]
     assert table["estimate"].isna().tolist() == table["replicates"].isna().tolist() == [False, True]

@@ -19,8 +19,8 @@ def test_a_claim_that_a_reading_changes_compares_synthesizers_of_one_reading(pap
     assert first.estimate.of == ["Weighted", "Weighted_e_5", "Censor_w_5", "Censor_uw_5", "PH_5"]
     assert other.estimate.of == ["Weighted_final", "Weighted_e_final_5", "Censor_w_final_5", "Censor_uw_5", "PH_5"]
     assert (first.reading_of, other.reading_of) == ("", first.id)
-    assert first.note.endswith(f"reading: {MIN_MAX}")
-    assert other.note.endswith(f"reading: {RE_WEIGHTED}")
+    assert first.note.endswith(f"The paper is read as having {MIN_MAX}.")
+    assert other.note.endswith(f"The paper is read as having {RE_WEIGHTED}.")
     replaced = paper.replaced("re_weighted")
     for claim in paper.claims:
         cells = set(map(str, claim.estimate.of))
@@ -56,9 +56,9 @@ def test_a_claim_may_name_its_only_reading(read, own):
 
 def test_a_claim_about_a_bound_names_the_unit(paper, plan_of):
     notes = {claim.id: claim.note for claim in (*paper.claims, *plan_of("reweight").papers["reweight"].claims)}
-    assert notes["censor-salary-bounds"].startswith("Unit of the outcome: 509,000")
-    assert "Unit of the outcome" not in notes["censor-weighted-best-max-5"]  # a utility
-    assert "Unit of the outcome" not in notes["reweight-lw-bound-kept"]  # counts
+    assert notes["censor-salary-bounds"].startswith("Bounds are those of the outcome divided by 509,000.")
+    assert "Bounds are those" not in notes["censor-weighted-best-max-5"]  # a utility
+    assert "Bounds are those" not in notes["reweight-lw-bound-kept"]  # counts
 
 
 def claim(**changes):

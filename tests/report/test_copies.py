@@ -1,13 +1,14 @@
 """Files of a run that go into a report, and files that stay with their owner."""
 
-import gzip
+import io
+import zipfile
 
 import made_up_report
 import pytest
 from made_up_report import INFO, RAN, TEMPLATES, changed, claims, figure, paper, table
 
 from formalsynth_workflow.report import copies as copied
-from formalsynth_workflow.report.copies import LARGE, ROOM, TOO_LARGE, copies
+from formalsynth_workflow.report.copies import LARGE, ROOM, TOO_LARGE, archive, copies
 from formalsynth_workflow.report.pages import write_report
 
 SECRET = 48_271_944
@@ -38,8 +39,13 @@ def written(folder, run, sent):
 
 def holding(texts):
     """The files that hold the secret, packed ones included."""
-    unpacked = {name: gzip.decompress(text) if name.endswith(".gz") else text for name, text in texts.items()}
+    unpacked = {name: b"".join(unpack(text).values()) if name.endswith(".zip") else text for name, text in texts.items()}
     return {name for name, text in unpacked.items() if str(SECRET).encode() in text}
+
+
+def unpack(archive):
+    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
 
 
 def test_a_report_that_is_sent_has_nothing_of_a_file_that_is_not_published(tmp_path, run):
@@ -61,7 +67,7 @@ def test_a_report_that_is_sent_has_nothing_of_a_file_that_is_not_published(tmp_p
 
 def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, run):
     texts = written(tmp_path / "report", run, sent=False)
-    statistics = ("fig02.csv", "fig02.svg", "fig02.txt", "table1.csv", "table1.svg", "table1.txt")
+    statistics = ("fig02.csv", "fig02.svg", "fig02.txt", "table1.csv", "table1.svg", "table1.txt", "mine.zip")
     pages = {"claims.csv", "claims.html", "index.js", "papers/mine.html", "papers/second.html"}
     assert holding(texts) == pages | {f"papers/mine/{name}" for name in statistics}
     assert not [name for name in texts if name.startswith("papers/mine/fig01")]
@@ -72,14 +78,21 @@ def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, 
     assert "Jobs by step" in texts["index.html"].decode()
 
 
-def test_large_tables_are_packed_with_the_same_bytes_and_a_figure_has_one_picture_without_vectors_if_large(run):
+def test_tables_are_copied_unpacked_and_together_with_the_same_bytes_and_large_ones_are_sent_only_together(run):
     info, files = run
     path = files.shown["first/fig02.csv"]
     path.write_text("a,b\n" + "0.1,2\n" * (LARGE // 5))
-    first, second = (copies(info, files.shown, sent=False) for _ in range(2))
-    assert first.contents["first/fig02.csv.gz"] == second.contents["first/fig02.csv.gz"]
-    assert gzip.decompress(first.contents["first/fig02.csv.gz"]) == path.read_bytes()
-    assert first.of("first/fig02") == {"csv": "first/fig02.csv.gz", "txt": "first/fig02.txt", "svg": "first/fig02.svg"}
+    first, second, sent = (copies(info, files.shown, sent) for sent in (False, False, True))
+    assert first.of("first/fig02") == {"csv": "first/fig02.csv", "txt": "first/fig02.txt", "svg": "first/fig02.svg"}
+    assert "csv" not in sent.of("first/fig02") and "csv" in sent.of("first/fig01")
+    together = first.contents[archive("first")]
+    assert together == second.contents[archive("first")] == sent.contents[archive("first")]
+    assert unpack(together)["first/fig02.csv"] == path.read_bytes()
+    assert {name.rpartition(".")[2] for name in unpack(together)} == {"csv", "txt"}
+
+
+def test_a_figure_has_one_picture_without_vectors_if_they_are_large(run):
+    info, files = run
     files.shown["first/fig02.svg"].write_text(" " * 200_000)
     contents = copies(info, files.shown, sent=False).contents
     pictures = [name for name in contents if name.startswith(("first/fig01", "first/fig02")) and name.endswith("g")]

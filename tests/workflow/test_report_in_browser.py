@@ -163,6 +163,7 @@ def test_filters_and_search_change_what_is_shown(screen, made_up):
     from selenium.webdriver.support.select import Select
 
     open_page(screen, made_up, "claims.html")
+    screen.execute_script("document.getElementById('filters').open = true")
     search, count = screen.find_element(By.ID, "search"), screen.find_element(By.ID, "count")
     everything = expected()
     assert shown_claims(screen) == everything
@@ -186,6 +187,25 @@ def test_filters_and_search_change_what_is_shown(screen, made_up):
     search.send_keys("NUMBER2 section")
     assert shown_claims(screen) == ["first-2"]
     assert "No claim matches this search." not in screen.find_element(By.TAG_NAME, "main").text
+
+
+def test_a_phone_shows_the_first_claim_on_its_first_screen_and_filters_on_demand(screen, made_up):
+    open_page(screen, made_up, "claims.html")
+    phone = screen.execute_script("return innerWidth") == WIDTHS["phone"]
+    assert screen.execute_script("return document.getElementById('filters').open") != phone
+    assert (
+        screen.execute_script("return document.querySelector('.ledger tbody th').getBoundingClientRect().top") < 844 or not phone
+    )
+    open_page(screen, made_up, "claims.html#paper=second")
+    assert screen.execute_script("return document.getElementById('filters').open")
+
+
+def test_printed_numbers_are_shown_next_to_ours_for_a_whole_table(browser, made_up):
+    open_page(browser, made_up, "papers/first.html")
+    shown = "return [...document.querySelectorAll('#table-1 ~ * .against')].map((part) => part.checkVisibility())"
+    assert browser.execute_script(shown) == [False, False]
+    browser.execute_script("document.querySelector('#table-1 ~ .toggle input').click()")
+    assert browser.execute_script(shown) == [True, True]
 
 
 def test_links_open_the_ledger_filtered_or_at_a_claim(screen, made_up):
@@ -350,6 +370,14 @@ def test_a_question_is_in_the_address_and_is_marked_in_the_ledger(browser, refer
     rows = browser.find_elements(By.CSS_SELECTOR, ".ledger tbody tr:not([hidden])")
     assert rows
     assert {(row.get_attribute("data-paper"), row.get_attribute("data-shows")) for row in rows} == {("range", "figure 2")}
+
+
+@pytest.mark.parametrize("page", ["claims.html", "errata.html", "papers/range.html", "sources/papers-range.yaml.html"])
+def test_every_page_has_the_search(browser, reference, page):
+    open_page(browser, reference, page)
+    browser.find_element("id", "ask").send_keys("contraction")
+    links, _ = browser.execute_script(FIRST_HITS)
+    assert links and all(link.startswith(reference.as_uri()) for link in links)
 
 
 def test_the_ledger_is_printed_on_few_pages(browser, reference, repository):

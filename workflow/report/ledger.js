@@ -4,7 +4,7 @@
 const form = document.getElementById("filter");
 
 if (form) {
-  const facets = ["paper", "shows", "mechanism", "erratum", "verdict", "kind"];
+  const facets = ["paper", "shows", "mechanism", "quantity", "erratum", "verdict", "kind"];
   const fields = ["q", ...facets, "sort"].map((id) => document.getElementById(id === "q" ? "search" : id));
   const [search, ...selects] = fields;
   const sort = selects.pop();
@@ -51,10 +51,12 @@ if (form) {
     const asked = new URLSearchParams(location.hash.slice(1));
     const filters = fields.some((field) => asked.has(name(field)));
     fields.forEach((field) => { field.value = filters ? asked.get(name(field)) || "" : ""; });
+    if (selects.some((field) => field.value)) document.getElementById("filters").open = true;
     show();
   }
 
   form.hidden = false;
+  document.getElementById("filters").open = matchMedia("(min-width: 48.01rem)").matches;
   form.addEventListener("input", keep);
   form.addEventListener("change", keep);
   form.addEventListener("submit", (event) => event.preventDefault());

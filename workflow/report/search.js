@@ -148,7 +148,7 @@ const Search = (() => {
   return { rank, highlight, unmark };
 })();
 
-// Search box of the first screen: shows hits of every kind while the reader types, and puts the question into the address.
+// Search box at the top of every page: shows hits of every kind while the reader types; Enter leads to the ledger.
 const box = document.getElementById("ask");
 if (box) {
   const form = box.closest("form");
@@ -172,13 +172,9 @@ if (box) {
     count.textContent = !box.value.trim() ? "" : hits.length
       ? `${hits.length} ${hits.length === 1 ? "hit" : "hits"}${complete ? "" : "; none contains all words"}${hits.length > 8 ? "; the best eight are shown" : ""}`
       : "Nothing found.";
-    const query = box.value.trim();
-    history.replaceState(null, "", query ? `#q=${encodeURIComponent(query)}` : location.pathname);
   }
 
   form.hidden = false;
-  box.value = new URLSearchParams(location.hash.slice(1)).get("q") || "";
-  if (box.value) show();
   box.addEventListener("input", show);
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -12,7 +12,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import EXTREMES, STATISTICS, scatter, without_error
 from formalsynth_workflow.ledger.cells import NoRowsError, values_of
 from formalsynth_workflow.ledger.claims import ANOTHER, IMPLIED, Claim
-from formalsynth_workflow.ledger.notes import NAMES, rounded, sentences, unit_name, without
+from formalsynth_workflow.ledger.notes import NAMES, quantity, rounded, sentences, statistic, unit_name, without
 from formalsynth_workflow.ledger.tests.base import Cells
 from formalsynth_workflow.ledger.thresholds import Thresholds
 from formalsynth_workflow.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW, UNDETERMINED
@@ -48,6 +48,12 @@ class LedgerRow:
     """Kind of the claim; for an implied claim or another reading, with the id of the other claim."""
     cells: str = ""
     """Names of the cells, from left to right."""
+    quantity: str = ""
+    """Name of the column that the claim is about."""
+    statistic: str = ""
+    """Statistic of the column, in words."""
+    needs: str = ""
+    """Condition on the cells, as in ``LW above CW``."""
 
 
 COLUMNS = tuple(field.name for field in fields(LedgerRow))
@@ -105,7 +111,7 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     unsure = len(values) > 1 and by in REPEATED and extreme
     cells = _cells(claim, values, names, chance, thresholds.resamples, root)
     judgement = claim.test.judge(cells, claim, thresholds)
-    units = "" if by == "replicate" else f"over {len(values)} {unit_name(by)}"
+    units = "" if by == "replicate" else f"the statistic is over {len(values)} {unit_name(by)}"
     return _row(
         claim,
         _verdict(claim, DIRECTION if unsure and judgement.verdict == REPRODUCED else judgement.verdict, judged),
@@ -113,6 +119,8 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
         *rounded(cells.estimates, cells.errors if chance else np.full(values.shape[1], np.nan)),
         replicates,
         NAMES.join(names),
+        statistic(claim.estimate, len(values)),
+        claim.test.needs(names, claim, thresholds),
     )
 
 
@@ -143,11 +151,14 @@ def _row(
     mcse: str | None = None,
     replicates: int | None = None,
     cells: str = "",
+    statistic: str = "",
+    needs: str = "",
 ) -> LedgerRow:
     return LedgerRow(
         id=claim.id, paper=claim.paper, place=claim.place, claim=claim.claim, printed=claim.printed, estimate=estimate,
         mcse=mcse, replicates=replicates, verdict=verdict, note=note, shows=claim.shows, erratum=claim.erratum,
-        test=claim.test.kind, kind=_kind(claim), cells=cells,
+        test=claim.test.kind, kind=_kind(claim), cells=cells, quantity=quantity(claim.estimate), statistic=statistic,
+        needs=needs,
     )  # fmt: skip
 
 

@@ -1,13 +1,18 @@
-"""Format of numbers, units and notes in the ledger."""
+"""Format of numbers, units, quantities and notes in the ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.words import counted
+from formalsynth.core.model import DATA
+from formalsynth.core.words import METRICS, counted
+
+if TYPE_CHECKING:
+    from formalsynth_workflow.ledger.claims import Estimate
 
 NAMES = " | "
 """Separator between the names of cells; the numbers of cells are separated by slashes."""
@@ -18,6 +23,42 @@ UNITS = {
     "epsilon": "values of epsilon",
 }
 """Plural names of units, keyed by column, if different from the column name plus an s."""
+
+STATISTIC_WORDS = {
+    "sd": "spread",
+    "spread": "range",
+    "iqr": "interquartile range",
+    "q1": "lower quartile",
+    "q3": "upper quartile",
+    "min": "smallest value",
+    "max": "largest value",
+}
+"""Words for statistics whose names are not words."""
+
+
+def quantity(estimate: Estimate) -> str:
+    """Name of the column that a claim is about; empty if it has no name in words."""
+    column = estimate.value[0]
+    words = METRICS.get(f"{estimate.table}.{column}", METRICS.get(column))
+    return words.name if words and estimate.over != "value" else ""
+
+
+def statistic(estimate: Estimate, units: int) -> str:
+    """Statistic that a claim compares, in words; without the name of the statistic for a single unit."""
+    name = STATISTIC_WORDS.get(estimate.statistic, estimate.statistic) if units > 1 else ""
+    if estimate.above is not None:
+        return f"share above {estimate.above:g}"
+    if estimate.distance is not None:
+        other = {DATA: "the data", "population": "the population"}.get(str(estimate.distance), str(estimate.distance))
+        return f"{name} distance to {other}".strip()
+    return f"{name} share of the largest value".strip() if estimate.of_largest else name
+
+
+def listed(names: Sequence[str], word: str) -> str:
+    """Join names by a word such as ``above``; names of numbers, and more than three names, are not repeated."""
+    if any("=" in name for name in names) or len(names) > 3:
+        return f"each {word} the next" if len(names) > 2 else f"the first {word} the second"
+    return f" {word} ".join(names)
 
 
 def joined(numbers: Array) -> str:
@@ -46,8 +87,8 @@ def percent(share: float) -> str:
 
 
 def named(names: Sequence[str], texts: Sequence[str]) -> str:
-    """Join texts, each after the name of its cell; a single text gets no name."""
-    if len(texts) == 1:
+    """Join texts, each after the name of its cell; a single text, or one that is the same for all, gets no name."""
+    if len(set(texts)) == 1:
         return texts[0]
     return "; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
 
@@ -60,16 +101,16 @@ def unit_name(by: str) -> str:
 def without(lost: Sequence[int]) -> str:
     """Note on the replicates that are left out because they have no finite result; empty if there are none."""
     numbers = f" ({', '.join(map(str, lost))})" if len(lost) <= 5 else ""
-    return f"leaving out {counted(len(lost), 'replicate')} without a finite result{numbers}" if lost else ""
+    return f"{counted(len(lost), 'replicate')} without a finite result left out{numbers}" if lost else ""
 
 
 def share_of(share: float, units: str) -> str:
     """Share of units for a note: none, all, or a whole percentage that is never rounded to 0 or 100."""
     if share in (0, 1):
-        return f"{'all' if share else 'none'} of the {units}"
+        return f"{'all' if share else 'none of the'} {units}"
     return f"{100 * round(min(max(share, 0.01), 0.99), 2):.0f} % of the {units}"
 
 
 def sentences(*parts: str) -> str:
-    """Join the nonempty parts of a note with semicolons."""
-    return "; ".join(part.rstrip(".") for part in parts if part)
+    """Write the nonempty parts of a note as sentences."""
+    return " ".join(f"{part[:1].upper() if part[1:2].islower() else part[:1]}{part[1:].rstrip('.')}." for part in parts if part)

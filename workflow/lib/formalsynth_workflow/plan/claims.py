@@ -63,7 +63,7 @@ def _under(paper: Paper, config: ClaimConfig, reading: str, erratum: Erratum | N
     names = {swap.get(id, id): name for id, name in of.names.items()}
     rows = {column: swap.get(str(value), value) if column == "synthesizer" else value for column, value in of.rows.items()}
     estimate = of.model_copy(update={"of": [swap.get(str(name), name) for name in of.of], "rows": rows, "names": names})
-    note = sentences(config.note, f"reading: {paper.config.readings[reading].description}")
+    note = sentences(config.note, f"the paper is read as having {paper.config.readings[reading].description}")
     return _claim(paper, config.model_copy(update={"estimate": estimate, "note": note}), erratum, file)
 
 
@@ -83,9 +83,9 @@ def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Pat
 
 
 def _unit(of: Estimate, scenarios: Sequence[Scenario]) -> str:
-    """Name the unit of the outcome for a bound or an epsilon; empty for other columns, and for outcomes without a unit."""
-    words = "" if BOUNDS.isdisjoint(of.value) else in_words(map(fitted_unit, scenarios))
-    return f"Unit of the outcome: {words}" if words else ""
+    """Name the unit of the outcome for a bound or an epsilon; empty for other columns, and for outcomes in their own unit."""
+    words = "" if BOUNDS.isdisjoint(of.value) else in_words(unit for unit in map(fitted_unit, scenarios) if unit != 1)
+    return f"Bounds are those of the outcome divided by {words}" if words else ""
 
 
 def _labels(paper: Paper, of: Estimate, scenarios: Sequence[Scenario], cells: Sequence[str | float]) -> dict[str, str]:

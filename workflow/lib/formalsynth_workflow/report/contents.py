@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +16,10 @@ from formalsynth.runtime.files import read_table, unbroken
 from formalsynth_workflow.ledger.claims import kind_name
 from formalsynth_workflow.ledger.judge import LedgerRow
 from formalsynth_workflow.report.alt_text import alt_text
-from formalsynth_workflow.report.captions import with_finding
 from formalsynth_workflow.report.copies import Copies, picture, withheld
+from formalsynth_workflow.report.formats import number
 from formalsynth_workflow.report.info import DisplayInfo, PaperInfo
+from formalsynth_workflow.report.listings import excerpt
 
 CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
 """Columns of a table's CSV with the numbers of a cell."""
@@ -62,6 +64,11 @@ class Grid(NamedTuple):
     """Label, guarantee and parameters of a synthesizer, its ``id`` if nothing else distinguishes it from another one, and its
     ``cells`` by statistic, each with the numbers of :data:`CELL_COLUMNS`."""
 
+    @property
+    def printed(self) -> bool:
+        """True if a cell has a printed number."""
+        return any(not math.isnan(cell["printed"]) for row in self.rows for cell in row["cells"].values())
+
 
 @dataclass(frozen=True)
 class Item:
@@ -69,11 +76,14 @@ class Item:
 
     info: DisplayInfo
     caption: str
-    """Caption, with the finding before the description."""
+    details: str
+    """Sentences on how the values were made; empty if the caption has them."""
     claims: Sequence[LedgerRow]
-    """The claims that belong to it."""
+    """The claims that belong to it, to the figure that it repeats, or that its config names."""
     line: int
     """Line of its entry in the paper's config."""
+    entry: Sequence[str]
+    """Lines of this entry."""
     withheld: str
     """Reason why it is not shown; empty if it is shown."""
     copies: Mapping[str, str]
@@ -102,6 +112,8 @@ class ShownPaper:
     """Number of its claims."""
     tests: int
     """Number of its claims of kind test."""
+    quantities: Mapping[str, int]
+    """Number of its claims about each quantity, the most frequent first."""
 
     @property
     def own(self) -> bool:
@@ -140,17 +152,20 @@ def shown_paper(
     for claim in own.values():
         about.setdefault(claim.shows, []).append(claim)
 
-    captioned = {f"figure {number}": [own[id] for id in ids if id in own] for number, ids in info.seen.items()} | about
+    named = {f"figure {number}": [own[id] for id in ids if id in own] for number, ids in info.seen.items()} | about
+
+    config = files.sources.get(f"papers/{info.key}.yaml")
+    text_of_config = config.read_text(encoding="utf-8").splitlines() if config else []
 
     def item(display: DisplayInfo) -> Item:
         why = withheld(display, sent)
-        words = [] if why and sent else files.shown[f"{display.file}.txt"].read_text(encoding="utf-8").splitlines()
-        caption = with_finding(
-            " ".join(words[:2]), captioned.get(display.ledger_name) or captioned.get(f"figure {display.same_as}", [])
-        )
+        texts = [""] if why and sent else files.shown[f"{display.file}.txt"].read_text(encoding="utf-8").splitlines()
+        details = texts[1] if len(texts) > 2 else ""  # the last line is the origin
+        claims = named.get(display.ledger_name) or named.get(f"figure {display.same_as}", [])
         line = lines.get(display.ledger_name.replace(" ", "s."), 1)
         content = None if why else _content(display, files.shown)
-        return Item(display, caption, about.get(display.ledger_name, []), line, why, copies.of(display.file), content)
+        entry = excerpt(text_of_config, line)
+        return Item(display, texts[0], details, claims, line, entry, why, copies.of(display.file), content)
 
     shown = {display.ledger_name for display in info.shown}
     return ShownPaper(
@@ -160,6 +175,7 @@ def shown_paper(
         answer=[own[id] for id in info.answer if id in own],
         other=[claim for what, claims in about.items() if what not in shown for claim in claims],
         claims=len(own),
+        quantities=dict(Counter(claim.quantity for claim in own.values() if claim.quantity).most_common()),
         tests=sum(kind_name(claim.kind) == "test" for claim in own.values()),
     )
 
@@ -205,6 +221,4 @@ def read_grid(path: Path) -> Grid:
 
 def _short(value: float | str) -> str:
     """Shorten a number to a few digits, and write empty text for a missing one; text is returned unchanged."""
-    if isinstance(value, str):
-        return value
-    return "" if math.isnan(value) else f"{value:g}"
+    return value if isinstance(value, str) else "" if math.isnan(value) else number(value)

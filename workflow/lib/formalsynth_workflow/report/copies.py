@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
+import io
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from formalsynth.runtime.files import unbroken
 from formalsynth_workflow.report.info import DisplayInfo, RunInfo
 
 LARGE = 20_000
-"""Size in bytes from which a table is compressed with gzip."""
+"""Size in bytes from which a table to be sent is only in the archive of its paper."""
 SHARP = 150_000
 """Size in bytes of the largest SVG that a page shows, sharp at any zoom; larger ones load slowly, so the PNG is shown instead."""
 ROOM = 11_000_000
@@ -34,12 +35,17 @@ class Copies:
 
     def of(self, file: str) -> dict[str, str]:
         """Return the names of the copies of a figure or table, keyed by the extension of the original."""
-        return {name.removesuffix(".gz").rpartition(".")[2]: name for name in self.contents if _stem(name) == file}
+        return {name.rpartition(".")[2]: name for name in self.contents if _stem(name) == file}
+
+
+def archive(key: str) -> str:
+    """Name of the archive with all tables and captions of a paper."""
+    return f"{key}/{key}.zip"
 
 
 def _stem(name: str) -> str:
-    """Folder and name of a file, without extensions."""
-    return name.removesuffix(".gz").rpartition(".")[0]
+    """Folder and name of a file, without its extension."""
+    return name.rpartition(".")[0]
 
 
 def withheld(info: DisplayInfo, sent: bool) -> str:
@@ -73,7 +79,13 @@ def copies(info: RunInfo, shown: Mapping[str, Path], sent: bool) -> Copies:
     figures = [figure.file for paper in info.papers for figure in paper.figures]
     other = {name for file in figures for name in (f"{file}.svg", f"{file}.png") if name != picture(shown, file)}
     names = [name for name in shown if _stem(name) not in reasons and name not in other]
-    contents = dict(_packed(name, unbroken(shown[name])) for name in names)
+    contents: dict[str, bytes | Path] = {name: unbroken(shown[name]) for name in names}
+    for key in dict.fromkeys(name.partition("/")[0] for name in names):
+        tables = [name for name in names if name.startswith(f"{key}/") and name.endswith((".csv", ".txt"))]
+        contents[archive(key)] = _packed({name: shown[name] for name in tables})
+    if sent:
+        large = {name for name, content in contents.items() if name.endswith(".csv") and _size(content) >= LARGE}
+        contents = {name: content for name, content in contents.items() if name not in large}
     too_large = _too_large(contents) if sent else set()
     if too_large:
         left_out[TOO_LARGE] = [name for name in contents if name in too_large]
@@ -86,16 +98,22 @@ def picture(shown: Mapping[str, Path], file: str) -> str:
     return f"{file}.svg" if sharp is not None and sharp.stat().st_size <= SHARP else f"{file}.png"
 
 
-def _packed(name: str, path: Path) -> tuple[str, bytes | Path]:
-    """Compress a large table, with identical bytes in every run; other files are copied unchanged."""
-    if path.suffix != ".csv" or path.stat().st_size < LARGE:
-        return name, path
-    return f"{name}.gz", gzip.compress(path.read_bytes(), mtime=0)
+def _packed(files: Mapping[str, Path]) -> bytes:
+    """Pack files into an archive, with identical bytes in every run."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, path in files.items():
+            target.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _size(content: bytes | Path) -> int:
+    return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
 def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
     """Name the largest files that must be left out to keep the report small; files that the pages show are never left out."""
-    sizes = {name: len(content) if isinstance(content, bytes) else content.stat().st_size for name, content in contents.items()}
+    sizes = {name: _size(content) for name, content in contents.items()}
     optional = sorted((name for name in sizes if not name.endswith(SHOWN_ON_PAGES)), key=lambda name: sizes[name])
     total, dropped = sum(sizes.values()), set[str]()
     while total > ROOM and optional:

@@ -5,13 +5,40 @@ from __future__ import annotations
 import math
 import re
 
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
 
 def number(value: float) -> str:
-    """Format a number with four significant digits, from 10,000 to ten million as an integer; a dash for NaN."""
+    """Format a number with four significant digits, as in ``57,771``, ``0.00004175`` and ``2.5 × 10⁻⁹``; a dash for NaN."""
     if math.isnan(value):
         return "–"
-    digits = f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
-    return digits.replace("inf", "∞").replace("-", "−")
+    digits, _, power = f"{value:.3e}".partition("e")
+    size = abs(float(f"{value:.4g}"))
+    if size in (0, math.inf) or 1e4 <= size < 1e7:
+        text = f"{value:,.0f}".replace("inf", "∞")
+    elif 1e-5 <= size < 1e4:
+        text = f"{float(f'{value:.4g}'):.{max(3 - int(power), 0)}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = f"{float(digits):g} × 10{str(int(power)).translate(SUPERSCRIPTS)}"
+    return text.replace("-", "−")
+
+
+def with_error(value: float, error: float) -> tuple[str, str]:
+    """Format a number and its error with two digits of the error, as in ``0.000678`` and ``0.000042``; no error of 0 or NaN."""
+    if not (math.isfinite(value) and math.isfinite(error) and error > 0):
+        return number(value), ""
+    digits = 1 - math.floor(math.log10(float(f"{error:.1e}")))
+    if digits > 8:
+        return number(value), number(error)
+    first, second = (f"{round(x, digits):,.{max(digits, 0)}f}".replace("-", "−") for x in (value, error))
+    return first, second
+
+
+def for_people(text: str) -> str:
+    """Rewrite a number of a stored table if it has an exponent, or five digits or more before the point; leave other text."""
+    long = re.fullmatch(r"-?(?:[\d.]+e[+-]?\d+|\d{5,})", text)
+    return number(float(text)) if long else re.sub(r"^-(?=\d)", "−", text)
 
 
 def duration(seconds: float) -> str:

@@ -17,13 +17,13 @@ from formalsynth.settings.yaml_file import load_yaml
 from formalsynth_workflow.ledger.claims import KINDS, kind_name
 from formalsynth_workflow.ledger.verdicts import STAND_IN, VERDICTS
 from formalsynth_workflow.report.contents import Files, ShownPaper, read_ledger, shown_paper
-from formalsynth_workflow.report.copies import Copies, copies
+from formalsynth_workflow.report.copies import Copies, archive, copies
 from formalsynth_workflow.report.findings import findings
-from formalsynth_workflow.report.formats import by_number, duration, number, slug, source_page
+from formalsynth_workflow.report.formats import by_number, duration, number, slug, source_page, with_error
 from formalsynth_workflow.report.info import RunInfo
 from formalsynth_workflow.report.listings import key_lines
 from formalsynth_workflow.report.provenance import Loss
-from formalsynth_workflow.report.rows import ours, printed
+from formalsynth_workflow.report.rows import needed, ours, printed
 from formalsynth_workflow.report.search import index_script
 from formalsynth_workflow.report.unsteady import Turning, unsteady
 
@@ -82,6 +82,7 @@ def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates:
     items = {(paper.key, item.ledger_name): item for paper in papers for item in paper.items}
     environment.globals |= {
         "info": info, "ran": ran, "papers": papers, "claims": claims, "sent": sent, "left_out": chosen.left_out,
+        "contents": chosen.contents,
         "shown": items,
         "makers": files.makers, "sources": list(files.sources), "lines": lines, "findings": findings(claims, info.errata),
         "claim_lines": {key: (name, line) for name, keys in lines.items() for key, line in keys.items()},
@@ -117,8 +118,10 @@ def _environment(texts: Mapping[str, str], info: RunInfo, turning: Turning) -> E
     )
     environment.filters |= {
         "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
-        "kind_name": kind_name, "ours": ours, "printed": printed, "symbol": lambda name: LETTERS.get(name, name),
+        "kind_name": kind_name, "ours": ours, "printed": printed, "needed": needed, "archive": archive,
+        "symbol": lambda name: LETTERS.get(name, name),
         "by_number": lambda names: sorted(names, key=by_number), "mechanisms": lambda id: mechanisms.get(id, ()),
+        "measured": lambda cell: with_error(cell["estimate"], cell["mcse"]),
         "stays": lambda claim: turning.get((claim.id, claim.verdict)),
     }  # fmt: skip
     words = {"metrics": METRICS, "guarantees": GUARANTEES, "verdicts": VERDICTS, "kinds": KINDS, "stand_in": STAND_IN}

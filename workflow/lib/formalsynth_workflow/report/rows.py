@@ -1,34 +1,37 @@
-"""Text of a ledger row: every number with the name of its cell."""
+"""Text of a ledger row: every number with the name of its cell, and what the claim needs."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 
 from formalsynth_workflow.ledger.judge import LedgerRow
 from formalsynth_workflow.ledger.notes import NAMES
+from formalsynth_workflow.report.formats import for_people
 
 SEPARATOR = " / "
 """Separator between the numbers of a row."""
 LISTED = re.compile(r"\[[^\]]*\]|[^,/\s]+")
 """Pattern of a number or an interval in a printed list."""
-ORDERS = {"order", "gain"}
-"""Kinds of test that compare each cell with the next."""
 
 
 def ours(row: LedgerRow) -> str:
-    """Write the numbers of the run, as in ``Weighted 3.91 ± 0.02 > LW 2.78 ± 0.01``; an error of 0 is left out."""
+    """Write the numbers of the run, as in ``Spread: LW 1.44 (0.14), LW final 1.12 (0.11)``; an error of 0 is left out."""
     numbers = _parts(row.estimate)
     errors = _parts(row.mcse) if len(_parts(row.mcse)) == len(numbers) else [""] * len(numbers)
-    errors = ["" if error == "0" else error for error in errors]
-    texts = [f"{number} ± {error}" if error else number for number, error in zip(numbers, errors, strict=True)]
-    names = _names(row, len(numbers))
-    cells = [_named(name, text) for name, text in zip(names, texts, strict=True)]
-    if row.test not in ORDERS or len(cells) < 2:
-        return "; ".join(cells)
-    signs = [_sign(float(a), float(b), "≈" if any(errors) else "=") for a, b in itertools.pairwise(numbers)]
-    return cells[0] + "".join(f" {sign} {cell}" for sign, cell in zip(signs, cells[1:], strict=True))
+    texts = [
+        f"{for_people(number)} ({for_people(error)})" if error not in ("", "0") else for_people(number)
+        for number, error in zip(numbers, errors, strict=True)
+    ]
+    cells = [_named(name, text) for name, text in zip(_names(row, len(numbers)), texts, strict=True)]
+    subject = ", ".join(part for part in (row.quantity, row.statistic) if part)
+    listed = ("; " if any(", " in cell for cell in cells) else ", ").join(cells)
+    return f"{subject[:1].upper()}{subject[1:]}: {listed}" if subject and listed else listed
+
+
+def needed(row: LedgerRow) -> str:
+    """Write what the claim needs, as in ``the claim needs LW above LW final``; empty if the run has no numbers."""
+    return f"the claim needs {row.needs}" if row.needs and row.estimate else ""
 
 
 def printed(row: LedgerRow) -> str:
@@ -36,7 +39,7 @@ def printed(row: LedgerRow) -> str:
     parts, names = LISTED.findall(row.printed), _names(row, 0)
     if len(parts) < 2 or len(parts) != len(names) or not all(re.search(r"\d", part) for part in parts):
         return row.printed
-    return "; ".join(_named(name, part) for name, part in zip(names, parts, strict=True))
+    return "; ".join(_named(name, for_people(part)) for name, part in zip(names, parts, strict=True))
 
 
 def _named(name: str, text: str) -> str:
@@ -54,7 +57,3 @@ def _names(row: LedgerRow, count: int) -> Sequence[str]:
     if count in (0, len(names)):
         return names
     return [""] if count == 1 else [f"({k})" for k in range(1, count + 1)]
-
-
-def _sign(first: float, second: float, same: str) -> str:
-    return same if first == second else ">" if first > second else "<"

@@ -16,7 +16,6 @@ from formalsynth_workflow.ledger.claims import KINDS, kind_name
 from formalsynth_workflow.ledger.errata import Erratum
 from formalsynth_workflow.ledger.judge import LedgerRow
 from formalsynth_workflow.ledger.verdicts import VERDICTS
-from formalsynth_workflow.report.captions import finding
 from formalsynth_workflow.report.contents import Item, ShownPaper
 from formalsynth_workflow.report.formats import slug
 from formalsynth_workflow.report.info import RunInfo
@@ -69,11 +68,12 @@ def _subject(item: Item) -> str:
 
 
 def _item(paper: ShownPaper, item: Item) -> Entry:
-    description = item.caption.replace(finding(item.claims), "") if item.claims else item.caption  # claims have their own entries
+    named = [claim.claim for claim in item.claims if claim.shows != item.ledger_name]  # its own claims have their own entries
     return {
         "url": f"papers/{paper.key}.html#{slug(item.ledger_name)}", "kind": item.ledger_name.split()[0],
         "title": f"{item.ledger_name.capitalize()} of {paper.key}: {item.info.subject}",
-        "tags": f"{_subject(item)} {paper.info.asked(item.ledger_name)}", "text": description,
+        "tags": f"{_subject(item)} {paper.info.asked(item.ledger_name)}",
+        "text": " ".join([item.caption, item.details, *named[:2]]),
         "boost": OURS if paper.own else 1.1,
     }  # fmt: skip
 

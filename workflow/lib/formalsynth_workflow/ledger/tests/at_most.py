@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from formalsynth.core.arrays import Array
+from formalsynth_workflow.ledger.notes import named
 from formalsynth_workflow.ledger.tests.base import Cells, Judgement, Test, several, test_kind
 from formalsynth_workflow.ledger.verdicts import NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
@@ -30,20 +30,24 @@ class AtMost(Test):
         """
         first = cells.estimates[0]
         if not first > 0:
-            return Judgement(UNDETERMINED, "the first statistic is not above 0, so multiples of it have no meaning")
+            return Judgement(UNDETERMINED, "the statistic of the first cell is not above 0, so its multiples mean nothing")
         excess = cells.estimates[1:] - self.times * first
         errors = cells.scatter.error(lambda copies: copies[:, 1:] - self.times * copies[:, :1])
         slack = thresholds.errors_of(len(excess), len(cells.values)) * errors
-        ratios, largest = (_ratios(numbers / first) for numbers in (cells.estimates[1:], cells.estimates[1:] + slack))
-        note = f"{ratios} times the first; at most {largest} times, errors included"
+        texts = [
+            f"{number / first:.2f} times {cells.names[0]}, at most {most / first:.2f} times with errors"
+            for number, most in zip(cells.estimates[1:], cells.estimates[1:] + slack, strict=True)
+        ]
+        note = named(cells.names[1:], texts)
         if (excess + slack <= 0).all():
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if (excess > slack).any() else UNDETERMINED, note)
 
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the largest allowed multiple."""
+        times = f"{self.times:g} times {names[0]}" if self.times != 1 else names[0]
+        return f"{' and '.join(names[1:]) if len(names) < 4 else 'each of the others'} at most {times}"
+
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require at least two cells."""
         return several(cells, self.kind)
-
-
-def _ratios(numbers: Array) -> str:
-    return " / ".join(f"{number:.2f}" for number in numbers)

@@ -73,6 +73,16 @@ class Test(Model):
             thresholds: limits for agreement.
         """
 
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Describe what the cells must be for the claim to hold, as in ``LW above CW``; empty if printed numbers show it.
+
+        Args:
+            names: names of the cells.
+            claim: the claim.
+            thresholds: limits for agreement.
+        """
+        return ""
+
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Return the requirement that the cells do not meet; None if they meet all of them.
 

@@ -35,10 +35,14 @@ class Correlation(Test):
         reach = thresholds.errors_of(1, len(first)) / (len(first) - 3) ** 0.5
         centre = np.arctanh(min(abs(correlation), 1 - 1e-12))
         least, most = np.tanh(centre - reach), np.tanh(centre + reach)
-        note = f"correlation {correlation:.3f}, absolute value between {max(least, 0):.3f} and {most:.3f}"
+        note = f"correlation {correlation:.3f}; interval of its absolute value: {max(least, 0):.3f} to {most:.3f}"
         if most <= self.high:
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if least > self.high else UNDETERMINED, note)
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the limit."""
+        return f"an absolute correlation below {self.high:g}"
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require two cells."""

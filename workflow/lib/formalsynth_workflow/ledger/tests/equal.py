@@ -33,15 +33,19 @@ class Equal(Test):
         """Reproduced if all units are equal or, with a tolerance, if all statistics are close to the first cell's."""
         if not self.tolerance:
             largest = float(np.abs(cells.values - cells.values[:, :1]).max())
-            note = "" if largest == 0 else f"differences of up to {largest:.4g}"
+            note = "" if largest == 0 else f"the largest difference is {largest:.4g}"
             return Judgement(REPRODUCED if largest == 0 else NOT_REPRODUCED, note)
         first = cells.estimates[0]
         errors = cells.scatter.error(lambda copies: copies - copies[:, :1])
         differences = np.abs(cells.estimates - first)
         allowed = self.tolerance * np.abs(first) + thresholds.errors_of(len(errors) - 1, len(cells.values)) * errors
         shares = [percent(values.max() / abs(first)) for values in (differences, allowed)]
-        note = f"differences of up to {shares[0]}; up to {shares[1]} is allowed, errors included"
+        note = f"the largest difference is {shares[0]}; with errors, {shares[1]} is allowed"
         return Judgement(REPRODUCED if (differences <= allowed).all() else NOT_REPRODUCED, note)
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the tolerance."""
+        return f"all within {percent(self.tolerance)} of the first" if self.tolerance else "equal values"
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require at least two cells."""

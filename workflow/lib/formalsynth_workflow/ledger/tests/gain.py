@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from formalsynth_workflow.ledger.claims import Claim
     from formalsynth_workflow.ledger.thresholds import Thresholds
 
+CHANGES = {"rising": "rise", "falling": "fall"}
+"""Noun for each direction."""
+
 
 @test_kind("gain")
 class Gain(Test):
@@ -31,10 +34,15 @@ class Gain(Test):
         share = float((first > second).mean() + (first == second).mean() / 2)
         low, high = share_interval(share, len(first), thresholds.confidence)
         medians = " and ".join(joined(np.atleast_1d(np.median(gain))) for gain in (first, second))
-        note = f"median gains {medians}; the first is larger in {share_of(share, unit_name(claim.estimate.by))}"
+        units = share_of(share, unit_name(claim.estimate.by))
+        note = f"the median {CHANGES[self.direction]}s are {medians}; the first is larger in {units}"
         if low > 0.5:
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if high < 0.5 else UNDETERMINED, note)
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name both changes."""
+        return f"a larger {CHANGES[self.direction]} in the first two numbers than in the last two"
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require four cells."""

@@ -12,7 +12,7 @@ from scipy.special import stdtr
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import PAIRED
-from formalsynth_workflow.ledger.notes import named, share_of, unit_name
+from formalsynth_workflow.ledger.notes import listed, named, share_of, unit_name
 from formalsynth_workflow.ledger.tests.base import (
     Cells,
     Judgement,
@@ -75,13 +75,29 @@ class Order(Test):
         by_unit = _by_unit(claim.estimate)
         compared = self._compared(len(cells.estimates))
         steps = [self._step(cells, a, b, by_unit, thresholds, len(compared)) for a, b in compared]
-        pairs = [f"{cells.names[a]} to {cells.names[b]}" for a, b in compared]
+        pairs = [f"{cells.names[a]} {self._word} {cells.names[b]}" for a, b in compared]
         note = _order_note([step.share for step in steps], pairs, unit_name(claim.estimate.by) if by_unit else "")
         if all(step.holds for step in steps):
             return Judgement(REPRODUCED, note)
         if any(step.back for step in steps) or (self.margin and not all(step.ahead for step in steps)):
             return Judgement(NOT_REPRODUCED, note)
         return Judgement(DIRECTION if any(step.ahead for step in steps) else UNDETERMINED, note)
+
+    @property
+    def _word(self) -> str:
+        """Word between two cells in the claimed order."""
+        return "below" if self.direction == "rising" else "above"
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the order, its margin and its share of the units."""
+        order = listed(names, self._word)
+        if self.pairs == "first" and len(names) > 2:
+            order = f"{names[0]} {self._word} each of the others"
+        elif self.pairs == "twins" and len(names) > 2:
+            order = f"the first of each pair {self._word} the second"
+        least = least_share(self.share, thresholds)
+        share = f", in {share_of(least, unit_name(claim.estimate.by))}" if least else ""
+        return f"{order}{f' by {self.margin:g}' if self.margin else ''}{share}"
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require at least two cells, and complete pairs for twins."""
@@ -116,10 +132,12 @@ class Order(Test):
 
 def _order_note(shares: Sequence[float], pairs: Sequence[str], units: str) -> str:
     """Note on the steps of an order; without units, shares are confidences."""
-    texts = [share_of(share, units) if units else f"confidence {share:.2f}" for share in shares]
+    texts = [share_of(share, units) if units else f"{share:.2f}" for share in shares]
     if len(set(texts)) == 1:
-        return f"in this order {'in' if units else 'with'} {texts[0]}{', each step' if len(texts) > 1 else ''}"
-    return f"steps in this order: {named(pairs, texts)}"
+        subject = f"{'each step' if len(texts) > 1 else 'the order'} holds in" if units else "confidence in the order:"
+        return f"{subject} {texts[0]}"
+    subject = f"{units} with each step" if units else "confidence in each step"
+    return f"{subject}: {named(pairs, [text.partition(' of ')[0].removesuffix(f' {units}') for text in texts])}"
 
 
 def _by_unit(estimate: Estimate) -> bool:

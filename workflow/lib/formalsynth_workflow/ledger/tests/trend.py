@@ -55,12 +55,18 @@ class Trend(Test):
         x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
         slope, error = float(np.log(cells.estimates) @ x), float(cells.scatter.error(lambda copies: np.log(copies) @ x))
         sign, slack = (1 if self._low >= 0 else -1), thresholds.errors_of(1, len(cells.values)) * error
-        note = f"slope {slope:.3f} (standard error {error:.3f})"
+        note = f"the slope on a log-log scale is {slope:.3f} (standard error {error:.3f})"
         inside, sure = self._low - slack <= slope <= self._high + slack, sign * slope > slack
         if inside:
             return Judgement(REPRODUCED if sure else UNDETERMINED, note)
         steep = sign * slope >= min(sign * self._low, sign * self._high) / 2
         return Judgement(DIRECTION if sure and steep else NOT_REPRODUCED, note)
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the limits of the slope."""
+        if self.low is None or self.high is None or not self.low * self.high:
+            return "a rise" if self._low >= 0 else "a fall"
+        return f"a slope on a log-log scale between {self.low:g} and {self.high:g}"
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require at least two cells, all of them positive numbers."""

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from formalsynth.core.arrays import Array
-from formalsynth_workflow.ledger.notes import joined, named, unit_name
+from formalsynth_workflow.ledger.notes import joined, named, percent, unit_name
 from formalsynth_workflow.ledger.tests.base import Cells, Judgement, Test, test_kind
 from formalsynth_workflow.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
 
@@ -37,18 +37,22 @@ class Typical(Test):
         outside = (1 - thresholds.confidence) / len(printed) / 2
         low, high = np.quantile(values, [outside, 1 - outside], axis=0)
         among = (low <= printed) & (printed <= high)
-        less = "; all but the first are differences from the first" if self.less_first else ""
+        less = ". All but the first are differences from the first" if self.less_first else ""
         texts = [
-            f"{joined(number)} against {joined(lower)} to {joined(upper)}"
+            f"{joined(lower)} to {joined(upper)} (printed {joined(number)})"
             for number, lower, upper in zip(printed, low, high, strict=True)
         ]
-        note = f"printed against the central range of the {unit_name(claim.estimate.by)}: {named(cells.names, texts)}{less}"
+        note = f"ranges of the {unit_name(claim.estimate.by)}: {named(cells.names, texts)}{less}"
         if among.all():
             return Judgement(REPRODUCED, note)
         pairs = list(itertools.combinations(range(len(printed)), 2))
         claimed, estimates = np.array(self.printed, dtype=float), cells.estimates
         ordered = [np.sign(claimed[b] - claimed[a]) == np.sign(estimates[b] - estimates[a]) for a, b in pairs]
         return Judgement(DIRECTION if pairs and all(ordered) else NOT_REPRODUCED, note)
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the range."""
+        return f"printed numbers in the central {percent(thresholds.confidence)} of the {unit_name(claim.estimate.by)}"
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require a printed number for each cell."""

@@ -44,7 +44,7 @@ class Value(Test):
         If some numbers are not near, the differences agree if they are in the printed order.
         """
         printed, estimates = np.array(self.printed, dtype=float), cells.estimates
-        within = self.tolerance if self.tolerance is not None else thresholds.within
+        within = self._within(thresholds)
         units = len(cells.values)
         allowed = within * np.abs(printed) + thresholds.errors_of(len(printed), units) * cells.errors
         near = np.abs(estimates - printed) <= allowed
@@ -52,14 +52,21 @@ class Value(Test):
             shown, error = _shown(cells, printed)
             if shown + thresholds.errors_of(1, units) * error >= SHOWN:
                 return Judgement(REPRODUCED, _allowance(allowed, printed))
-            note = f"within {percent(within)} plus errors, but with {100 * shown:.0f} % of the printed differences"
+            note = f"each number is close enough, but the run shows only {100 * shown:.0f} % of the printed differences"
             return Judgement(DIRECTION, note)
         far = np.flatnonzero(~near)
-        texts = [f"{joined(estimates[[k]])} against {joined(printed[[k]])} as printed" for k in far]
-        note = f"not within {percent(within)} plus errors: {named([cells.names[k] for k in far], texts)}"
+        texts = [f"{joined(estimates[[k]])} instead of {joined(printed[[k]])}" for k in far]
+        note = f"too far from the printed number: {named([cells.names[k] for k in far], texts)}"
         pairs = list(itertools.combinations(range(len(printed)), 2))
         ordered = [np.sign(printed[b] - printed[a]) == np.sign(estimates[b] - estimates[a]) for a, b in pairs]
         return Judgement(DIRECTION if pairs and all(ordered) else NOT_REPRODUCED, note)
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the tolerance."""
+        return f"a difference from the printed number of at most {percent(self._within(thresholds))} plus errors"
+
+    def _within(self, thresholds: Thresholds) -> float:
+        return self.tolerance if self.tolerance is not None else thresholds.within
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require a printed number for each cell."""
@@ -69,7 +76,7 @@ class Value(Test):
 def _allowance(allowed: Array, printed: Array) -> str:
     """Note on the largest allowed difference relative to the printed number; empty if all printed numbers are 0."""
     shares = allowed[printed != 0] / np.abs(printed[printed != 0])
-    return f"differences of up to {percent(shares.max())} are allowed, errors included" if shares.size else ""
+    return f"with errors, differences of up to {percent(shares.max())} are allowed" if shares.size else ""
 
 
 def _shown(cells: Cells, printed: Array) -> tuple[float, float]:

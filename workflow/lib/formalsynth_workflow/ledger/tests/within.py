@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -49,13 +50,20 @@ class Within(Test):
             if ((cells.estimates < low - slack) | (cells.estimates > high + slack)).any():
                 return Judgement(NOT_REPRODUCED)
             inside = (cells.estimates >= low + slack) & (cells.estimates <= high - slack)
-            return Judgement(REPRODUCED) if inside.all() else Judgement(UNDETERMINED, "a limit is within the errors")
+            return Judgement(REPRODUCED) if inside.all() else Judgement(UNDETERMINED, "the error reaches beyond a limit")
         values = cells.values
         shares = ((values >= low) & (values <= high)).mean(axis=0)
         enough = [share_interval(share, len(values), thresholds.confidence)[1] >= least for share in shares]
         texts = [share_of(float(share), unit_name(claim.estimate.by)) for share in shares]
-        note = f"between the limits: {named(cells.names, texts)}"
+        note = f"inside the limits: {named(cells.names, texts)}"
         if all(enough):
             return Judgement(REPRODUCED, note)
         median = np.median(values, axis=0)
         return Judgement(DIRECTION if ((median >= low) & (median <= high)).all() else NOT_REPRODUCED, note)
+
+    def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
+        """Name the limits, and the share of the units."""
+        limits = {"at least": self.low, "at most": self.high}
+        words = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
+        least = least_share(self.share, thresholds)
+        return f"{words}, in {share_of(least, unit_name(claim.estimate.by))}" if least else words
