@@ -71,7 +71,7 @@ for _column, _words in {
     "likelihood_top_auc": Words(
         "Likelihood-ratio AUC, last decile",
         "The probability that the released model's likelihood ratio ranks a member above a non-member in the last decile. "
-        " 0.5 is a coin toss. Smaller is more private.",
+        "0.5 is a coin toss. Smaller is more private.",
     ),
     "spearman": Words(
         "Spearman correlation",
