@@ -51,6 +51,9 @@ def _whole(numbers: tuple[int, ...]) -> tuple[int, ...]:
     return numbers
 
 
+Day = Annotated[str, Field(pattern=pattern("date")), AfterValidator(lambda text: date.fromisoformat(text).isoformat())]
+
+
 class Part(Model):
     """Noisy counts of a table of some columns."""
 
@@ -83,7 +86,7 @@ class Part(Model):
 class EarlierRelease(Model):
     """Earlier release from the same source, or an attempt at one."""
 
-    date: str = Field(pattern=pattern("date"))
+    date: Day
     epsilon: float = Field(gt=0, allow_inf_nan=False)
     outcome: Literal["released", "stopped", "started"]
 
@@ -105,7 +108,7 @@ class Crossing(Model):
     """Sentence on the guarantee."""
     crossing: Literal[3] = 3
     """Version of this format."""
-    date: str = Field(pattern=pattern("date"))
+    date: Day
     software: dict[Identifier, Annotated[str, Field(pattern=pattern("version"))]]
     """Versions of the software that ran the public side."""
     declarations: str = Field(pattern=pattern("sha256"))
@@ -247,18 +250,8 @@ def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[
         yield "rows: is not the declared number of rows"
     if crossing.rows * release.sets > MOST_RELEASED:
         yield f"rows: are more than {MOST_RELEASED} in all sets together"
-    if not all(map(_is_date, (crossing.date, *(earlier.date for earlier in crossing.earlier.releases)))):
-        yield "date: is not a date"
     if crossing.earlier.budgets[-1:] != (release.budget,):
         yield "earlier: budgets: the last one is not the declared budget"
-
-
-def _is_date(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:

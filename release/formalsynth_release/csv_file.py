@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import re
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
@@ -80,24 +80,37 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     if path.stat().st_size > LARGE:
         tell(f"Reading {path}: {path.stat().st_size / 1e6:.0f} MB, about {path.stat().st_size / SPEED:.0f} seconds")
     _check_written(path, written)
-    names = _header(path, written)
-    try:
-        with open(path, encoding=_with_mark(written.encoding), newline="") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore", pd.errors.ParserWarning)  # about lengths of rows, which are checked below
-            table = pd.read_csv(
-                file, sep=written.delimiter, dtype=str, keep_default_na=False, na_values=[], skip_blank_lines=True,
-                names=names, header=0, index_col=False, on_bad_lines="error", low_memory=False,
-            )  # fmt: skip
-    except UnicodeDecodeError as error:
-        raise DataError(_undecodable(path, written.encoding, error)) from None
-    except (pd.errors.ParserError, csv.Error) as error:
-        if "Expected" in str(error):  # a number of fields
-            _check_lengths(path, written, len(names))
-        raise DataError(_unparsed(path, str(error))) from None
-    _check_lengths(path, written, len(names))
+    with _opened(path, written) as file:
+        names = check_names(path, [name.strip() for name in next(csv.reader(file, delimiter=written.delimiter), [])])
+    _check_lengths(path, written, len(names))  # pandas silently fills up or cuts some rows
+    with _opened(path, written) as file:
+        table = pd.read_csv(
+            file, sep=written.delimiter, dtype=str, keep_default_na=False, na_values=[], skip_blank_lines=True,
+            names=names, header=0, index_col=False, low_memory=False,
+        )  # fmt: skip
     check_rows(path, table)
     stripped: pd.DataFrame = table.apply(lambda column: column.str.strip())
     return stripped
+
+
+@contextlib.contextmanager
+def _opened(path: Path, written: CsvFormat) -> Iterator[TextIO]:
+    """Open a file in its format; errors of decoding and parsing become sentences without the values that they may quote."""
+    try:
+        with open(path, encoding=_with_mark(written.encoding), newline="") as file:
+            yield file
+    except DataError:
+        raise
+    except UnicodeError as error:
+        where = f" (byte {error.start} of the part read)" if isinstance(error, UnicodeDecodeError) else ""
+        what = "save it in UTF-8, or declare its encoding in schema.yaml, such as cp1252"
+        raise DataError(f"{path}: is not written in {written.encoding}{where}; {what}") from None
+    except (csv.Error, ValueError) as error:
+        if "field larger" in str(error):
+            long = f"contains a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
+            raise DataError(f"{path}: {long}") from None
+        broken = "its quotes do not match or its lines are broken; export it again with each text in double quotes"
+        raise DataError(f"{path}: {broken}") from None
 
 
 def _head(path: Path) -> bytes:
@@ -154,21 +167,10 @@ def _check_written(path: Path, written: CsvFormat) -> None:
         raise DataError(
             f"{path}: encoding: given {written.encoding!r}, which is not for text; allowed: one such as utf-8 or cp1252"
         ) from None
-    except UnicodeError as error:
-        raise DataError(_undecodable(path, written.encoding, error)) from None
+    except UnicodeError:
+        pass  # reading describes it
     if written.delimiter in '\r\n"' or not written.delimiter.isascii():
         raise DataError(f"{path}: delimiter: given {written.delimiter!r}; allowed: one such as a comma, a semicolon or a tab")
-
-
-def _header(path: Path, written: CsvFormat) -> list[str]:
-    try:
-        with open(path, encoding=_with_mark(written.encoding), newline="") as file:
-            names = [name.strip() for name in next(csv.reader(file, delimiter=written.delimiter), [])]
-    except (UnicodeDecodeError, UnicodeError) as error:
-        raise DataError(_undecodable(path, written.encoding, error)) from None
-    except csv.Error as error:
-        raise DataError(_unparsed(path, str(error))) from None
-    return check_names(path, names)
 
 
 def check_names(path: Path, names: list[str]) -> list[str]:
@@ -215,22 +217,17 @@ def _is_number(text: str) -> bool:
 
 
 def _check_lengths(path: Path, written: CsvFormat, names: int) -> None:
-    """Check that each row has as many values as there are names: pandas silently fills up or cuts some rows.
+    """Check that each row has as many values as there are names.
 
     Raises:
         DataError: some rows are shorter or longer, wherever they are.
     """
     short, long = list[int](), list[int]()
-    try:
-        with open(path, encoding=_with_mark(written.encoding), newline="") as file:
-            rows = csv.reader(file, delimiter=written.delimiter)
-            for row in rows:
-                if row and len(row) != names:
-                    (short if len(row) < names else long).append(rows.line_num)
-    except UnicodeDecodeError as error:
-        raise DataError(_undecodable(path, written.encoding, error)) from None
-    except csv.Error as error:
-        raise DataError(_unparsed(path, str(error))) from None
+    with _opened(path, written) as file:
+        rows = csv.reader(file, delimiter=written.delimiter, strict=True)
+        for row in rows:
+            if row and len(row) != names:
+                (short if len(row) < names else long).append(rows.line_num)
     if short:
         raise DataError(
             f"{path}: {_rows_have(short)} fewer values than the header has names; the delimiter is taken to be "
@@ -258,17 +255,3 @@ def check_rows(path: Path, table: pd.DataFrame) -> None:
         raise DataError(f"{path}: has a header but no rows; export it again")
     if len(table) > MOST_ROWS:
         raise DataError(f"{path}: has more than {MOST_ROWS} rows; use a sample of them, or split the file")
-
-
-def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
-    where = f" (byte {error.start} of the part read)" if isinstance(error, UnicodeDecodeError) else ""
-    return (
-        f"{path}: is not written in {encoding}{where}; save it in UTF-8, or declare its encoding in schema.yaml, such as cp1252"
-    )
-
-
-def _unparsed(path: Path, error: str) -> str:
-    """Reword a parser's error message, without the values that it may quote."""
-    if "field larger" in error:
-        return f"{path}: contains a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
-    return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"

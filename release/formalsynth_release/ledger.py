@@ -48,69 +48,68 @@ HEAD = re.compile(r"([1-9]\d{0,8}):([0-9a-f]{64})")
 T = TypeVar("T", bound=Model)
 
 
-class OpenedEntry(Model):
+class _Dated(Model):
+    """What all entries have."""
+
+    date: str
+
+
+class OpenedEntry(_Dated):
     """First entry of a ledger."""
 
     kind: Literal["opened"] = "opened"
-    date: str
     source: str
     key: str
     """Keyed hash of the source: hashes made with another key would match nothing."""
 
 
-class FileEntry(Model):
+class FileEntry(_Dated):
     """Entry for a file of the source, with keyed hashes that recognize it in other sources."""
 
     kind: Literal["file"] = "file"
-    date: str
     sketch: Sketch
 
 
-class BudgetEntry(Model):
+class BudgetEntry(_Dated):
     """Entry for a budget: the first one declared, or a changed one."""
 
     kind: Literal["budget"] = "budget"
-    date: str
     budget: float = Field(gt=0, allow_inf_nan=False)
     reason: str = Field("", max_length=1000)
     """Reason for a change."""
 
 
-class ReleaseEntry(Model):
+class ReleaseEntry(_Dated):
     """Entry for a release, or for an attempt at one: its epsilon counts, whatever its outcome."""
 
     kind: Literal["release"] = "release"
-    date: str
     study: str
     neighbours: Literal["add_remove", "replace"]
     epsilon: float = Field(gt=0, allow_inf_nan=False)
     """Largest epsilon that it may claim: its declared ceiling."""
 
 
-class CrossingEntry(Model):
+class CrossingEntry(_Dated):
     """Entry for the crossing of a release, before it is stored under its name."""
 
     kind: Literal["crossing"] = "crossing"
-    date: str
     release: int = Field(ge=0)
     """Index among the releases."""
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
-class OutcomeEntry(Model):
+class OutcomeEntry(_Dated):
     """Entry for the end of a release."""
 
     kind: Literal["outcome"] = "outcome"
-    date: str
     release: int = Field(ge=0)
     outcome: Literal["released", "stopped"]
 
 
-class ComparisonEntry(Model):
+class ComparisonEntry(_Dated):
     """Entry for a comparison of a release with the file, which spends no epsilon but may affect later declarations."""
 
     kind: Literal["comparison"] = "comparison"
-    date: str
     study: str
 
 

@@ -19,18 +19,10 @@ def file(tmp_path):
     return file
 
 
-@pytest.mark.parametrize(
-    ("text", "delimiter"),
-    [
-        ("a,b\n1,2\n", ","),
-        ("a;b\n1;2\n", ";"),
-        ("a\tb\n1\t2\n", "\t"),
-        ("a|b\n1|2\n", "|"),
-        ("a\n1\n", ","),
-        ("a b c\n1 2 3\n", " "),
-        ("net income\n1\n", ","),
-    ],
-)
+@pytest.mark.parametrize(("text", "delimiter"), [
+    ("a,b\n1,2\n", ","), ("a;b\n1;2\n", ";"), ("a\tb\n1\t2\n", "\t"), ("a|b\n1|2\n", "|"), ("a\n1\n", ","),
+    ("a b c\n1 2 3\n", " "), ("net income\n1\n", ","),
+])  # fmt: skip
 def test_the_delimiter_is_that_of_the_header(file, text, delimiter):
     assert guess(file(text)).delimiter == delimiter
 
