@@ -19,9 +19,9 @@ from release_populations import POPULATIONS, Population
 from scipy.stats import binom
 
 from formalsynth_release.analyses import names
-from formalsynth_release.intervals import Way, judged, values
+from formalsynth_release.intervals import Way, judged, student, values
+from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses, PublicSchema
-from formalsynth_release.simulate import pooled
 
 RESULTS = Path(__file__).parents[1] / "results"
 ROWS, TRUTH, SEED = 4000, 400_000, 99_999
@@ -57,25 +57,45 @@ def analyses_of(population: Population) -> Analyses:
     return Analyses.model_validate({"means": ["x"], "shares": shares, "quantiles": [0.1, 0.5, 0.9], "regressions": regressions})
 
 
+def pooled(way: Way, files: Iterator[pd.DataFrame], generator: np.random.Generator) -> tuple[np.ndarray, list[Model]]:
+    """Release files of one population, and simulate one replicate of each release.
+
+    Pooling these replicates over the files replaces many replicates for each file (Giacomini, Politis and White 2013, Econometric
+    Theory 29, 567-589).
+
+    Returns:
+        Estimates (4, files, analyses) of files, releases, simulated files and their releases; and the models of the releases.
+    """
+    estimates, models = [], []
+    for rows in files:
+        models.append(model := way.fitted(rows, generator))
+        again = way.file(model, generator)
+        tables = values(way.schema, way.analyses, rows), way.released(model, generator), values(way.schema, way.analyses, again)
+        estimates.append([*tables, way.released(way.fitted(again, generator, model), generator)])
+    return np.moveaxis(np.array(estimates), 1, 0), models
+
+
 def coverage(name: str, epsilon: float, files: int) -> Iterator[dict[str, object]]:
     """Yield the coverage of each analysis of a population."""
     population = POPULATIONS[name]
     schema, analyses = schema_of(population), analyses_of(population)
     truth = values(schema, analyses, population.rows(TRUTH, SEED))
     way, generator = Way(schema, analyses, epsilon, ROWS, 2 * ROWS, 0), np.random.default_rng(round(1000 * epsilon))
-    result = pooled(way, (population.rows(ROWS, crc32(name.encode()) + seed) for seed in range(files)), generator)
+    files_of = (population.rows(ROWS, crc32(name.encode()) + seed) for seed in range(files))
+    (own, released, simulated, again), models = pooled(way, files_of, generator)
+    bias, error = (again - simulated).mean(axis=0), (again - released).std(axis=0, ddof=1)
     given, reasons = np.zeros((files, len(truth)), dtype=bool), [""] * len(truth)
     covered = given.copy()
-    for file, (model, estimate) in enumerate(zip(result.models, result.released, strict=True)):
-        for k, of_name in enumerate(judged(way, model, estimate, result.bias, result.error, result.quantile).values()):
+    for file, (model, estimate) in enumerate(zip(models, released, strict=True)):
+        for k, of_name in enumerate(judged(way, model, estimate, bias, error, student(files)).values()):
             given[file, k], reasons[k] = not of_name.reason, of_name.reason or reasons[k]
             covered[file, k] = bool(of_name.interval and of_name.interval[0] <= truth[k] <= of_name.interval[1])
     for k, analysis in enumerate(names(schema, analyses)):
         yield {
             "population": name, "epsilon": epsilon, "analysis": analysis, "files": files, "given": int(given[:, k].sum()),
             "covered": int(covered[:, k].sum()), "reason": reasons[k], "truth": truth[k],
-            "bias left": (result.released[:, k].mean() - truth[k] - result.bias[k]) / max(result.error[k], SMALLEST),
-            "error": result.error[k] / max(result.own[:, k].std(ddof=1), SMALLEST),
+            "bias left": (released[:, k].mean() - truth[k] - bias[k]) / max(error[k], SMALLEST),
+            "error": error[k] / max(own[:, k].std(ddof=1), SMALLEST),
         }  # fmt: skip
 
 

@@ -46,7 +46,8 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     problems = release_problems(declared)
     lines += [f"Warning: a release would be refused: {problem}" for problem in problems]
     first = "correct what a release would be refused for, then " if problems else ""
-    return checked, [*lines, f"The file matches the schema. Next: {first}formalsynth plan {declared.folder}"]
+    fits = "The file can be used with these changes" if checked.changed else "The file matches the schema"
+    return checked, [*lines, f"{fits}. Next: {first}formalsynth plan {declared.folder}"]
 
 
 def release_problems(declared: Declared) -> list[str]:

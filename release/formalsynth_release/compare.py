@@ -53,7 +53,7 @@ def compare(declared: Declared, release: Path) -> list[str]:
     schema, folder = public.schema_, declared.folder
     if (columns := list(declared.schema.released)) != list(schema.released):
         raise DataError(f"{release}: has the columns {', '.join(schema.released)}; the study declares {', '.join(columns)}")
-    file = usable(declared).table
+    file, _ = usable(declared)
     sets = [_read(schema, path) for path in sorted(release.glob("synthetic_*.csv"))]
     private_folder((folder / REPORT).parent)
     record_comparison(declared)
@@ -84,11 +84,12 @@ def _comparison(title: str, schema: PublicSchema, file: pd.DataFrame, sets: Sequ
     columns = []
     for name, levels in layout.columns.items():
         shares = [np.bincount(places[name], minlength=layout.widths[name]) / len(places[name]) for places in (ours, theirs)]
-        columns.append((name, f"Shares of the levels of {name}", _picture(_plot_of_shares(levels, shares))))
+        columns.append((name, f"Shares of the levels of {name}", _picture(_plot_of_shares, levels, shares)))
     both = [associations(layout, table, layout.pairs) for table in (file, released)]
     variables, pairs = [layout.variable_places(table) for table in (file, released)], []
     for first, second in layout.pairs:
-        picture = _picture(_plot_of_pair(first, second, [_counts(of[first][0], of[second][0]) for of in variables]), 2)
+        counts = [_counts(of[first][0], of[second][0]) for of in variables]
+        picture = _picture(_plot_of_pair, (first, second), counts, fields=2)
         pairs.append((f"{first} and {second}", f"Shares of {first} and {second}, file and release", picture))
     return _page(
         title=f"{title}: release and file", mark=CONFIDENTIAL_MARK, columns=columns, pairs=pairs,
@@ -101,7 +102,7 @@ def _comparison(title: str, schema: PublicSchema, file: pd.DataFrame, sets: Sequ
 def _noise(title: str, schema: PublicSchema, crossing: Crossing) -> str:
     """Write the public page: the published counts with the standard error of their noise, and that of each pair."""
     columns = [
-        (name, f"Noisy counts of {name}, with their noise", _picture(_plot_of_noise(levels, part)))
+        (name, f"Noisy counts of {name}, with their noise", _picture(_plot_of_noise, levels, part))
         for (name, levels), part in zip(Layout(schema).columns.items(), crossing.tables, strict=False)
     ]
     return _page(
@@ -131,54 +132,42 @@ def _counts(first: Integers, second: Integers) -> Array:
     return np.asarray(counts / max(counts.sum(), 1))
 
 
-def _plot_of_shares(levels: Levels, shares: Sequence[Array]) -> Callable[[Sequence[Axes]], None]:
-    def draw(axes: Sequence[Axes]) -> None:
-        places = np.arange(len(shares[0]))
-        axes[0].bar(places, shares[1], color=RELEASE_COLOUR)
-        axes[0].step(places, shares[0], where="mid", color=FILE_COLOUR)
-        _label(axes[0], levels)
-        axes[0].set_ylabel("share")
-
-    return draw
+def _plot_of_shares(axes: Axes, levels: Levels, shares: Sequence[Array]) -> None:
+    places = np.arange(len(shares[0]))
+    axes.bar(places, shares[1], color=RELEASE_COLOUR)
+    axes.step(places, shares[0], where="mid", color=FILE_COLOUR)
+    _label(axes, levels, "share")
 
 
-def _plot_of_noise(levels: Levels, part: Part) -> Callable[[Sequence[Axes]], None]:
-    def draw(axes: Sequence[Axes]) -> None:
-        places = np.arange(len(part.counts))
-        axes[0].errorbar(places, part.counts, yerr=2 * np.sqrt(2) * part.scale, fmt="o", color=RELEASE_COLOUR)
-        _label(axes[0], levels)
-        axes[0].set_ylabel("rows")
-
-    return draw
+def _plot_of_noise(axes: Axes, levels: Levels, part: Part) -> None:
+    axes.errorbar(np.arange(len(part.counts)), part.counts, 2 * np.sqrt(2) * part.scale, fmt="o", color=RELEASE_COLOUR)
+    _label(axes, levels, "rows")
 
 
-def _plot_of_pair(first: str, second: str, counts: Sequence[Array]) -> Callable[[Sequence[Axes]], None]:
-    def draw(axes: Sequence[Axes]) -> None:
-        for of, shares, title in zip(axes, counts, ("file", "release"), strict=False):
-            of.imshow(shares.T, origin="lower", aspect="auto", cmap="viridis", vmin=0, vmax=max(map(np.max, counts)))
-            of.set(title=title, xlabel=first, ylabel=second, xticks=[], yticks=[])
-
-    return draw
+def _plot_of_pair(file: Axes, release: Axes, names: Sequence[str], counts: Sequence[Array]) -> None:
+    for axes, shares, title in zip((file, release), counts, ("file", "release"), strict=True):
+        axes.imshow(shares.T, origin="lower", aspect="auto", cmap="viridis", vmin=0, vmax=max(map(np.max, counts)))
+        axes.set(title=title, xlabel=names[0], ylabel=names[1], xticks=[], yticks=[])
 
 
-def _label(axes: Axes, levels: Levels) -> None:
-    """Label some levels by their lowest values, and all kinds of missing values."""
+def _label(axes: Axes, levels: Levels, what: str) -> None:
+    """Label what is plotted, some levels by their lowest values, and all kinds of missing values."""
     places = list(range(0, len(levels), max(1, len(levels) // LABELS)))
     values = levels.values(np.array(places), np.zeros(len(places)))
     labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
     missing = [*(levels.column.missing_codes or {}).values(), *["missing"] * levels.column.may_be_missing]
     places += range(len(levels), len(levels) + len(missing))
     axes.set_xticks(places, [*labels, *missing], rotation=30, ha="right")
+    axes.set_ylabel(what)
 
 
-def _picture(draw: Callable[[Sequence[Axes]], None], fields: int = 1) -> str:
+def _picture(draw: Callable[..., None], *given: object, fields: int = 1) -> str:
     """Draw a picture with fields next to each other, as text for a page."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 3), layout="constrained")
+    figure, file = Figure(figsize=(8, 3), layout="constrained"), io.BytesIO()
     FigureCanvasAgg(figure)
-    draw([figure.add_subplot(1, fields, place + 1) for place in range(fields)])
-    file = io.BytesIO()
+    draw(*(figure.add_subplot(1, fields, place + 1) for place in range(fields)), *given)
     figure.savefig(file, dpi=80, metadata={"Software": None})
     return base64.b64encode(file.getvalue()).decode()

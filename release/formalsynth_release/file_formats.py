@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from formalsynth.core.text import DataError
 from formalsynth_release.csv_file import CsvFormat, check_names, check_rows, read_text
 
@@ -26,6 +29,7 @@ USER_MISSING = ("read_dta", "read_sav", "read_sas7bdat")
 """Those that keep codes of missing values apart."""
 SHEETS, PARQUET = (".xlsx", ".xlsm"), (".parquet",)
 WRITTEN = (".csv", *PARQUET, ".xlsx", ".dta", ".sav", ".xpt")
+Texts = NDArray[np.object_]
 Labels = Mapping[str, Mapping[str, str]]
 """Meanings of codes, by column and code."""
 
@@ -36,12 +40,27 @@ def read_file(path: Path, written: CsvFormat) -> pd.DataFrame:
     Raises:
         DataError: it cannot be read, or the package for its format is missing.
     """
+    import pandas as pd
+
     if not is_binary(path):
         return read_text(path, written)
     table, _ = _loaded(path)
     table.columns = check_names(path, [str(name).strip() for name in table.columns])
     check_rows(path, table)
-    return table.astype(object).map(lambda value: _as_text(value).replace(".", written.decimal if _is_number(value) else "."))
+    return pd.DataFrame({name: _texts(table[name], written.decimal) for name in table.columns})
+
+
+def _texts(column: pd.Series, decimal: str) -> pd.Series | Texts:
+    """Write values as text, each on its own; those of one type once, since equal values of two types may be other texts."""
+    import pandas as pd
+
+    def text(value: object) -> str:
+        return _as_text(value).replace(".", decimal) if _is_number(value) else _as_text(value)
+
+    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
+        return column.map(text)
+    places, values = pd.factorize(column)
+    return np.array([*map(text, values), ""], dtype=object)[places]
 
 
 def is_binary(path: Path) -> bool:

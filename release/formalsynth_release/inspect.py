@@ -54,8 +54,8 @@ GROUPED = r"[-+]?\d{1,3}(['\u2019\s.,]\d{3})+([.,]\d+)?"
 RARE = 5
 AGES = 120
 """Number of different ages, which do not name persons."""
-OFTEN = 5.0
-"""Number of rows of a value, in those of the median one, above which it may be a code."""
+OFTEN, HEAP = 5.0, 0.02
+"""Number of rows of a value, in those of another one, above which it may be a code or a heap, and smallest share of a heap."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def inspect(csv: Path, outcome: str, folder: Path, types: Mapping[str, str] | No
     expression, words = PATTERNS["name"]
     if not re.fullmatch(expression, name := folder.resolve().name):
         raise DataError(f"{folder}: given {name!r} as the name of the study; allowed: {words}: choose another with --to")
-    written = CsvFormat("utf-8", ",", thousands="none") if is_binary(csv) else guess(csv)
+    written = CsvFormat("", "", thousands="none") if is_binary(csv) else guess(csv)
     table, labels = read_file(csv, written), labels_of(csv)
     if outcome not in table.columns:
         raise DataError(f"{csv}: --outcome: given {outcome!r}; allowed: {listed(list(table.columns))}")
@@ -98,7 +98,7 @@ def inspect(csv: Path, outcome: str, folder: Path, types: Mapping[str, str] | No
     guesses = [
         _guessed(name, table[name], written, missing, (types or {}).get(name, ""), name == outcome) for name in table.columns
     ]
-    columns = [{"name": guess.name, **_column(guess, labels.get(guess.name, {}), guess.name == outcome)} for guess in guesses]
+    columns = {guess.name: _column(guess, labels.get(guess.name, {}), guess.name == outcome) for guess in guesses}
     private_folder(folder)
     private_folder((folder / QUESTIONS).parent)
     path = os.path.relpath(csv.resolve(), folder.resolve())
@@ -131,7 +131,10 @@ def _guessed(
         )
     grouped, plain = present.str.fullmatch(GROUPED), numbers(present, written)
     apart = plain.fillna(pd.to_numeric(present.where(grouped).str.replace(r"\D", "", regex=True), errors="coerce"))
-    numeric = apart.notna().mean() > MOST and (is_outcome or known in ("number", "whole") or present.nunique() > FEW_NUMBERS)
+    # codes with zeros in front are no numbers
+    numbered = present.str.fullmatch(r"0\d+").any() and not (is_outcome or known)
+    several = is_outcome or known in ("number", "whole") or present.nunique() > FEW_NUMBERS
+    numeric = several and not numbered and apart.notna().mean() > MOST
     if known == "category" or not numeric:
         unknown = present.nunique() > MOST_CATEGORIES
         declared = {"type": "category", "categories": DECLARE, **({"release": DECLARE} if unknown else {})}
@@ -195,6 +198,11 @@ def _number_questions(name: str, values: pd.Series, is_outcome: bool) -> list[st
             f"{name}: {code} is in many rows; is it a code of missing values? If it is between the bounds, declare it as the "
             f"file writes it, at the top of the schema: missing_values: {{ {name}: ['', '{code}'] }}."
         )
+    elif len(heap := _heap(values)):
+        questions.append(
+            f"{name}: {heap[0]:g} is in {(values == heap[0]).mean():.0%} of the rows. If it is public, such as a minimum wage, "
+            f"points: [{heap[0]:g}] gives it a level of its own."
+        )
     if is_outcome and (zeros := int((values == 0).sum())):
         questions.append(f"{name}: {zeros} values are 0; are they amounts, or something else? own_zero: true keeps their share.")
     if not codes and (below := int((values < 0).sum())):
@@ -208,6 +216,13 @@ def _may_be_persons(values: pd.Series) -> bool:
     """Return True for whole numbers that are nearly all between the smallest and the largest one, most of them in few rows."""
     number, few = values.nunique(), max(IDENTIFYING * len(values), AGES)
     return bool((values % 1 == 0).all() and few < number < len(values) and np.ptp(values) < 2 * number)
+
+
+def _heap(values: pd.Series) -> list[float]:
+    """Return a number other than 0 in far more rows than any other one, if there are many; empty if there is none."""
+    counts = values[values != 0].value_counts()
+    heaped = len(counts) > MOST_CATEGORIES and counts.iloc[0] > max(HEAP * len(values), OFTEN * counts.iloc[1])
+    return [float(counts.index[0])] if heaped else []
 
 
 def _nines(values: pd.Series) -> str:

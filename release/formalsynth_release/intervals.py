@@ -100,23 +100,23 @@ class Way:
 
     def errors(self, model: Model, replicates: int, generator: np.random.Generator) -> tuple[Array, Array]:
         """Return the bias and standard error (analyses,) of a release, if the model is the population."""
+        files, releases = self.simulated(model, replicates, generator)
+        bias = releases.mean(axis=0) - files.mean(axis=0)
+        return bias * self.fraction, releases.std(axis=0, ddof=1) * math.sqrt(self.fraction)
+
+    def simulated(self, model: Model, replicates: int, generator: np.random.Generator, task: str = TASK) -> tuple[Array, Array]:
+        """Return estimates (replicates, analyses) of files that are drawn from a model, and of their releases."""
         files, releases = [], []
-        for _ in in_turn(range(replicates), TASK):
+        for _ in in_turn(range(replicates), task):
             rows = self.file(model, generator)
             files.append(values(self.schema, self.analyses, rows))
             releases.append(self.released(self.fitted(rows, generator, model), generator))
-        bias = np.mean(releases, axis=0) - np.mean(files, axis=0)
-        return bias * self.fraction, np.std(releases, axis=0, ddof=1) * math.sqrt(self.fraction)
+        return np.array(files), np.array(releases)
 
 
 def student(replicates: int) -> float:
     """Return the quantile of Student's t for a 95 % interval from so many simulated releases."""
     return round(float(stdtrit(replicates - 1, 0.975)), 6)
-
-
-def largest(hats: bool) -> int:
-    """Return the maximum number of rows of a file that is simulated for the intervals of a release."""
-    return LARGEST_OF_HATS if hats else LARGEST
 
 
 def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Array:
@@ -180,7 +180,9 @@ def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np
         generator: source of randomness.
     """
     estimate = np.mean([values(way.schema, way.analyses, rows) for rows in sets], axis=0)
-    bias, error = way.errors(model, way.analyses.replicates, generator)
+    bias = error = np.full(len(estimate), math.nan)
+    if not all(_beforehand(way, model, name) for name in names(way.schema, way.analyses)):
+        bias, error = way.errors(model, way.analyses.replicates, generator)
     return judged(way, model, estimate, bias, error, student(way.analyses.replicates))
 
 
@@ -200,7 +202,7 @@ def _as_published(number: float) -> float:
 
 
 def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
-    if known := without_interval(way.schema, way.analyses, name):
+    if known := _beforehand(way, model, name):
         return known
     if not all(map(math.isfinite, (result.estimate, result.bias, result.error))):
         return "in some simulations, it has too few rows"
@@ -209,7 +211,12 @@ def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
     (low, high), large = result.limits, abs(result.bias) > abs(result.estimate) / 2
     if not low <= result.corrected <= high or (large and name in _quantiles(way.schema, way.analyses)):
         return "too few rows for the noise"
-    return _noisy_pair(way, model, name) or _heavy(way, model, name) or _inside_bin(way, name, result)
+    return _inside_bin(way, name, result)
+
+
+def _beforehand(way: Way, model: Model, name: str) -> str:
+    """Explain, without a simulation, why an analysis has no interval; empty if it may have one."""
+    return without_interval(way.schema, way.analyses, name) or _noisy_pair(way, model, name) or _heavy(way, model, name)
 
 
 def without_interval(schema: PublicSchema, analyses: Analyses, name: str) -> str:

@@ -67,6 +67,16 @@ class Layout:
         return sorted(pairs, key=lambda pair: -sum(name.endswith(KIND) for name in pair))
 
     @property
+    def implied(self) -> dict[Pair, list[str]]:
+        """Pairs of columns that only follow from others through common columns: their relations can be lost or invented."""
+        near = {name: set[str]() for name in self.columns}
+        for first, second in ((column_of(first), column_of(second)) for first, second in self.pairs):
+            near[first].add(second)
+            near[second].add(first)
+        unpaired = (pair for pair in itertools.combinations(near, 2) if pair[1] not in near[pair[0]])
+        return {pair: sorted(common) for pair in unpaired if (common := near[pair[0]] & near[pair[1]])}
+
+    @property
     def share_of_margins(self) -> float:
         """Share of the epsilon for single columns."""
         return self.schema.margins if self.pairs else 1.0

@@ -102,18 +102,18 @@ def _crossed(declared: Declared, public: Declarations, to: Path) -> int:
     check_place(to)
     if to.resolve().is_relative_to((folder / CONFIDENTIAL).resolve()):
         raise DataError(f"{to}: is in the folder of the study's confidential files; allowed with --to: any other place")
-    file = usable(declared)
-    for warning in file.warnings:
+    table, checked = usable(declared)
+    for warning in checked.warnings:
         tell(f"Warning (CONFIDENTIAL): {warning}")
-    rows = rows_of(schema, config, len(file.table))
+    rows = rows_of(schema, config, len(table))
     if rows < LEAST:
         raise DataError(f"{declared.csv}: {counted(rows, 'row')} can be used, and this number is published; needed: {LEAST}")
     if rows * config.sets > MOST_RELEASED:
         raise DataError(f"{folder / RELEASE}: {rows} rows in each of {config.sets} sets; allowed: {MOST_RELEASED} together")
     with _room(declared, public, rows) as rooms:
-        started = start(declared, config.ceiling, config.budget, file.content)
+        started = start(declared, config.ceiling, config.budget, checked.content)
         try:
-            tables = measured(schema, file.table, config.ceiling)
+            tables = measured(schema, table, config.ceiling)
             crossing = crossing_of(public, rows, tables, started)
             for room in rooms:
                 room.unlink(missing_ok=True)  # a release of another source may have removed that of all ledgers

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth_release.crossing import CROSSING, Crossing, Declarations
-from formalsynth_release.intervals import SETS, Way, analysed, largest
+from formalsynth_release.intervals import LARGEST, LARGEST_OF_HATS, SETS, Way, analysed
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Column, PublicSchema
 from formalsynth_release.texts import ReleaseFacts, texts_of
@@ -32,6 +32,20 @@ def differences(release: Path, again: Path) -> Iterator[str]:
             yield f"{release / name}: does not follow from {CROSSING}"
 
 
+def damages(release: Path) -> Iterator[str]:
+    """Yield a description of each file that does not match the checksums of a release; these themselves may be wrong."""
+    path = release / MANIFEST
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    listed, there = {line[66:]: line[:64] for line in lines}, {other.name for other in release.iterdir()} - {MANIFEST}
+    for name in sorted(there | set(listed)):
+        if name not in listed:
+            yield f"{release / name}: is not a file of this release"
+        elif name not in there:
+            yield f"{release / name}: is missing"
+        elif listed[name] != _sha256(release / name):
+            yield f"{release / name}: does not match its checksum in {MANIFEST}"
+
+
 def write(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
     """Write the data sets and texts of a release."""
     schema, release = declarations.schema_, declarations.release
@@ -39,7 +53,7 @@ def write(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
     model = Model.of(schema, crossing.tables)
     frames = [model.rows(crossing.rows, generator) for _ in range(release.sets)]
     rows = round(model.number) if schema.hides_rows else crossing.rows
-    drawn, most = crossing.rows * min(release.sets, SETS), largest(model.knots > 0)
+    drawn, most = crossing.rows * min(release.sets, SETS), LARGEST_OF_HATS if model.knots else LARGEST
     way = Way(schema, release.analyses, release.ceiling, rows, drawn, model.knots, most)
     facts = ReleaseFacts(crossing, declarations, analysed(way, model, frames, generator))
     for name, frame in zip(facts.files, frames, strict=True):
@@ -51,8 +65,11 @@ def write(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
 def seal(folder: Path) -> None:
     """Write the checksums of all files, in the format of ``sha256sum -c``."""
     files = sorted(folder.iterdir())
-    sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
-    (folder / MANIFEST).write_text(sums, encoding="utf-8")
+    (folder / MANIFEST).write_text("".join(f"{_sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def formatted(schema: PublicSchema, frame: pd.DataFrame) -> str:

@@ -87,16 +87,8 @@ class CheckResult:
     """Rows with their types; None if the file cannot be used."""
     content: Content
     """Hashes of the rows, by which the ledgers recognize them."""
-
-
-@dataclass(frozen=True)
-class UsableFile:
-    """Valid file. All of it is confidential."""
-
-    table: pd.DataFrame
-    """Rows with their types."""
-    content: Content
-    warnings: tuple[str, ...] = ()
+    changed: bool = False
+    """True if values were outside the bounds, or broke a declared rule."""
 
 
 def check_file(declared: Declared, warn: bool = True) -> CheckResult:
@@ -114,8 +106,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     _check_shape(declared, text)
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
-    content = content_of(text)
-    text = text.apply(lambda column: column.mask(column.isin(schema.missing_in(str(column.name)))))
+    content, text = content_of(text), recoded(schema, text)
     violations, cases = _violations(schema, text)
     if violations:
         return CheckResult(violations, cases, (), None, content)
@@ -123,7 +114,18 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     table, warnings = clipped(schema, used).reset_index(drop=True), tuple(_in_several_rows(schema, text))
     if warn:
         warnings = (*_grouped(_findings(schema, used)), *_warnings(schema, text, used), *warnings)
-    return CheckResult(violations, cases, warnings, table, content)
+    return CheckResult(violations, cases, warnings, table, content, not table.equals(used.reset_index(drop=True)))
+
+
+def recoded(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
+    """Replace texts as declared, and those of missing values by none: each value on its own."""
+
+    def of_column(column: pd.Series) -> pd.Series:
+        declared = schema.columns[str(column.name)].recode
+        column = column.replace(declared) if declared else column
+        return column.mask(column.isin(schema.missing_in(str(column.name))))
+
+    return text.apply(of_column)
 
 
 def written_as(schema: Schema) -> CsvFormat:
@@ -131,8 +133,8 @@ def written_as(schema: Schema) -> CsvFormat:
     return CsvFormat(schema.encoding, schema.delimiter, schema.decimal, (schema.thousands or "").replace("none", ""))
 
 
-def usable(declared: Declared) -> UsableFile:
-    """Read the rows of a valid file, with their types.
+def usable(declared: Declared) -> tuple[pd.DataFrame, CheckResult]:
+    """Read the rows of a valid file, with their types, and the result of their check.
 
     Raises:
         DataError: a line for each rule that some of its rows break.
@@ -142,7 +144,7 @@ def usable(declared: Declared) -> UsableFile:
         lines = ["CONFIDENTIAL: the counts below come from the data."]
         lines += [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
         raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check lists these rows."]))
-    return UsableFile(checked.table, checked.content, checked.warnings)
+    return checked.table, checked
 
 
 def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
@@ -232,6 +234,7 @@ def _in_several_rows(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
     for name, column in schema.columns.items():
         counts = text[name].value_counts()
         looks = column.release == "suppressed" and name != schema.person and len(counts) > IDENTIFYING * len(text)
+        looks = looks and not (numbers(counts.index.to_series(), written_as(schema)) % 1 > 0).any()  # a measurement
         if looks and counts.iloc[0] > schema.rows_each:
             yield (
                 f"{name}: looks like an identifier, and some values are in up to {counts.iloc[0]} rows. If it names a "
@@ -267,12 +270,18 @@ ISO = "%Y-%m-%d"
 
 
 def converted(schema: Schema, column: Column, text: pd.Series) -> pd.Series:
-    """Convert the text of a column to values; NaN where this is not possible. Each value is converted on its own."""
+    """Convert the text of a column to values; NaN where this is not possible. Each value is converted on its own, and once."""
+    import pandas as pd
+
+    places, values = pd.factorize(text)
+    distinct = pd.Series(values, dtype=object)
     if column.type == "category":
-        return text.str[: column.leading].astype(object) if column.leading else text.astype(object)
-    if not column.date:
-        return numbers(text, written_as(schema))
-    return text.map({day: _number_of(column, day) for day in text.dropna().unique()}).astype(float)
+        distinct = distinct.str[: column.leading] if column.leading else distinct
+    elif column.date:
+        distinct = distinct.map(lambda day: _number_of(column, day)).astype(float)
+    else:
+        distinct = numbers(distinct, written_as(schema))
+    return distinct.reindex(places).set_axis(text.index)
 
 
 def _number_of(column: Column, text: str) -> float:
@@ -329,6 +338,8 @@ def _findings(schema: Schema, used: pd.DataFrame) -> Iterator[tuple[str, str]]:
     """Yield confidential findings about columns: a sentence, and what it is about."""
     for name, column in schema.released.items():
         values = used[name]
+        if column.type != "category":
+            yield from _changed(name, column, values)
         if not values.count():
             yield "no row has a value; suppress it: a release would have invented values.", name
         elif values.nunique() == 1:
@@ -337,6 +348,14 @@ def _findings(schema: Schema, used: pd.DataFrame) -> Iterator[tuple[str, str]]:
             yield from _of_categories(name, column, values)
         else:
             yield from _of_numbers(name, column, column.amounts(values))
+
+
+def _changed(name: str, column: Column, values: pd.Series) -> Iterator[tuple[str, str]]:
+    """Yield what a release changes in numbers."""
+    if outside := int((values.notna() & (column.clip(values) != values)).sum()):
+        yield "values outside the declared bounds were clipped: are these the right bounds?", f"{name} ({outside})"
+    if finer := int((values.dropna().round(column.places) != values.dropna()).sum()):
+        yield "values have more decimal places than decimals: a release rounds them.", f"{name} ({finer})"
 
 
 def _of_categories(name: str, column: Column, values: pd.Series) -> Iterator[tuple[str, str]]:
@@ -360,10 +379,6 @@ def _of_numbers(name: str, column: Column, values: pd.Series) -> Iterator[tuple[
         yield "has a different whole number in every row; is it an identifier? Then suppress it.", name
     elif is_weight(name, values):
         yield SURVEY_WEIGHT, name
-    if outside := int((values.notna() & (column.clip(values) != values)).sum()):
-        yield "values outside the declared bounds were clipped: are these the right bounds?", f"{name} ({outside})"
-    if finer := int((values.dropna().round(column.places) != values.dropna()).sum()):
-        yield "values have more decimal places than decimals: a release rounds them.", f"{name} ({finer})"
     amounts = values[values != 0] if column.own_zero else values
     if few_codes(amounts):
         yield (
@@ -371,7 +386,7 @@ def _of_numbers(name: str, column: Column, values: pd.Series) -> Iterator[tuple[
             name,
         )
     elif far := far_above(values):
-        yield "values are far above the rest; noise hides so few.", f"{name} ({far})"
+        yield "values are far above all others: noise hides so few rows, and wide bounds make wide bins.", f"{name} ({far})"
     if (high - low) * 10**column.places >= column.bins and (values.min(), values.max()) == (low, high):
         yield "the bounds are the smallest and the largest value in the file: bounds that are read off it are a leak.", name
     heaps = values.value_counts(normalize=True)

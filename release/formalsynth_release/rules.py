@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Self
 
 import numpy as np
@@ -45,8 +45,8 @@ class Rule(Model):
 
     if_: dict[str, Value | list[Value] | Range] = Field(alias="if", min_length=1, max_length=1)
     """Column and its values."""
-    then: dict[str, Value | list[Value]] = Field(min_length=1, max_length=1)
-    """Column and the values that are possible; a row with another value gets the first."""
+    then: dict[str, Value | list[Value] | Range] = Field(min_length=1, max_length=1)
+    """Column and the values that are possible; a row with another value gets the first, or the nearest of a range."""
 
     @property
     def columns(self) -> tuple[str, str]:
@@ -56,13 +56,15 @@ class Rule(Model):
     @property
     def conditions(self) -> tuple[Condition, Condition]:
         """The condition, and the possible values."""
-        return next(iter(self.if_.values())), self.possible
+        return next(iter(self.if_.values())), next(iter(self.then.values()))
 
-    @property
-    def possible(self) -> list[Value]:
-        """Possible values, the first of which replaces others."""
-        (values,) = self.then.values()
-        return values if isinstance(values, list) else [values]
+    def replacement(self, columns: Mapping[str, Column]) -> Value:
+        """Return the possible value that replaces others."""
+        condition, step = self.conditions[1], 10.0 ** -columns[self.columns[1]].places
+        if not isinstance(condition, Range):
+            return _listed(condition)[0]
+        nearest = condition.below - step if condition.below is not None else (condition.above or 0.0) + step
+        return round(nearest, columns[self.columns[1]].places)
 
     @property
     def sentence(self) -> str:
@@ -72,9 +74,9 @@ class Rule(Model):
 
     def broken(self, columns: Mapping[str, Column], table: pd.DataFrame) -> pd.Series:
         """Mask the rows in which the condition holds, and the value is impossible."""
-        sides = zip(self.columns, self.conditions, strict=True)
-        holds, possible = (_holds(condition, columns[name], table[name]) for name, condition in sides)
-        return holds & ~possible
+        (cause, effect), (condition, possible) = self.columns, self.conditions
+        holds = _holds(condition, columns[cause], table[cause])
+        return holds & ~_possible(possible, columns[effect], table[effect])
 
 
 Condition = Value | list[Value] | Range
@@ -98,10 +100,16 @@ def _holds(condition: Condition, column: Column, values: pd.Series) -> pd.Series
     return values.isin(wanted) | (values.isna() if MISSING in wanted else False)
 
 
+def _possible(condition: Condition, column: Column, values: pd.Series) -> pd.Series:
+    """Mask the values that a rule allows; one that is missing, or a code, breaks no range."""
+    holds = _holds(condition, column, values)
+    return holds | column.amounts(values).isna() if isinstance(condition, Range) else holds
+
+
 def applied(schema: PublicSchema, table: pd.DataFrame) -> pd.DataFrame:
     """Replace impossible values by the first possible one, row by row: no row depends on another one."""
     for rule in schema.rules:
-        name, first = rule.columns[1], rule.possible[0]
+        name, first = rule.columns[1], rule.replacement(schema.columns)
         changed = table[name].mask(rule.broken(schema.columns, table), np.nan if first == MISSING else first)
         table = table.assign(**{name: changed})
     return table
@@ -121,18 +129,19 @@ def impossible(schema: PublicSchema, columns: Mapping[str, Levels]) -> Iterator[
         DataError: a limit is inside a bin, or a value has no level of its own.
     """
     for rule in schema.rules:
-        holds, possible = (
-            _levels_where(rule, name, condition, columns[name])
-            for name, condition in zip(rule.columns, rule.conditions, strict=True)
-        )
-        yield rule.columns[0], holds, rule.columns[1], ~possible
+        (cause, effect), (condition, values) = rule.columns, rule.conditions
+        holds = _levels_where(rule, cause, condition, columns[cause], _holds)
+        possible = _levels_where(rule, effect, values, columns[effect], _possible)
+        yield cause, holds, effect, ~possible
 
 
-def _levels_where(rule: Rule, name: str, condition: Condition, levels: Levels) -> Mask:
+def _levels_where(
+    rule: Rule, name: str, condition: Condition, levels: Levels, holds: Callable[[Condition, Column, pd.Series], pd.Series]
+) -> Mask:
     """Mask the levels (levels,) whose values fulfil a condition."""
     import pandas as pd
 
-    first, last = (_holds(condition, levels.column, levels.examples(share)).to_numpy() for share in (0.0, 1.0))
+    first, last = (holds(condition, levels.column, levels.examples(share)).to_numpy() for share in (0.0, 1.0))
     values = (
         []
         if isinstance(condition, Range) or levels.column.type == "category"
@@ -151,23 +160,33 @@ def wrong_rules(schema: PublicSchema) -> Iterator[str]:
         if unknown or len(set(rule.columns)) < 2:
             yield f"{rule.sentence}: needs two different released columns; allowed: {', '.join(schema.released)}"
             continue
-        for name, values in zip(rule.columns, rule.conditions, strict=True):
-            if not isinstance(values, Range):
-                yield from (
-                    f"{rule.sentence}: {value!r} is no value of {name}; allowed: {', '.join(_allowed(schema.columns[name]))}"
-                    for value in _listed(values)
-                    if not _is_value(schema, name, value)
-                )
-            elif schema.columns[name].type == "category":
-                yield f"{rule.sentence}: {name} has categories, and no numbers"
+        sides = list(zip(rule.columns, rule.conditions, strict=True))
+        if ranged := [name for name, of in sides if isinstance(of, Range) and schema.columns[name].type == "category"]:
+            yield f"{rule.sentence}: {ranged[0]} has categories, and no numbers"
+            continue
+        named = [(name, value) for name, of in sides if not isinstance(of, Range) for value in _listed(of)]
+        yield from (
+            f"{rule.sentence}: {value!r} is no value of {name}; allowed: {', '.join(_allowed(schema.columns[name]))}"
+            for name, value in dict.fromkeys([*named, (rule.columns[1], rule.replacement(schema.columns))])
+            if not _is_value(schema, name, value)
+        )
         for other in changed.get(rule.columns[1], []):
-            if rule.possible[0] not in other.possible or other.possible[0] not in rule.possible:
+            if not (_agree(schema, rule, other) and _agree(schema, other, rule)):
                 yield f"{rule.sentence}: contradicts the rule that {other.sentence}"
         changed.setdefault(rule.columns[1], []).append(rule)
     causes = [rule.columns[0] for rule in schema.rules]
     for place, rule in enumerate(schema.rules):
         if rule.columns[1] in causes[: place + 1]:
             yield f"{rule.sentence}: changes a column that a rule before it uses; put it first"
+
+
+def _agree(schema: PublicSchema, first: Rule, second: Rule) -> bool:
+    """Return True if the value that one rule sets is possible by another rule for the same column."""
+    import pandas as pd
+
+    value = first.replacement(schema.columns)
+    values = pd.Series([np.nan if value == MISSING else value])
+    return bool(_holds(second.conditions[1], schema.columns[second.columns[1]], values).all())
 
 
 def _allowed(column: Column) -> Iterator[str]:

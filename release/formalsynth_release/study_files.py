@@ -22,23 +22,11 @@ def schema_text(
     grouped: bool,
     missing: Sequence[str],
     outcome: str,
-    columns: Sequence[Mapping[str, object]],
+    columns: Mapping[str, Mapping[str, object]],
 ) -> str:
     """Write the draft of a schema, with its questions as comments."""
-    lines = [f"{_one(column['name'])}: {_one({k: v for k, v in column.items() if k != 'name'})}" for column in columns]
-    thousands = f"\nthousands: {written.thousands}" if written.thousands else ""
-    decimal = (
-        f"{DECLARE}\nthousands: {DECLARE} # mark between thousands, or none" if grouped else _one(written.decimal) + thousands
-    )
-    given = {
-        "file": file,
-        "encoding": written.encoding,
-        "delimiter": written.delimiter,
-        "missing": list(missing),
-        "outcome": outcome,
-    }
-    texts = {key: _one(value) for key, value in given.items()}
-    return _rendered("schema.yaml", texts | {"decimal": decimal, "neighbours": NEIGHBOURS, "columns": lines})
+    given = {"file": file, "written": written, "grouped": grouped, "missing": list(missing), "outcome": outcome}
+    return _rendered("schema.yaml", given | {"neighbours": NEIGHBOURS, "columns": columns})
 
 
 def release_text() -> str:
@@ -50,6 +38,7 @@ def _rendered(name: str, given: Mapping[str, object]) -> str:
     environment = Environment(
         loader=PackageLoader("formalsynth_release"), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
+    environment.filters["one"] = _one
     return environment.get_template(f"{name}.j2").render(given, declare=DECLARE)
 
 

@@ -14,7 +14,7 @@ from formalsynth_release.declarations import check_analyses
 from formalsynth_release.levels import levels_of
 from formalsynth_release.margins import inside_levels
 from formalsynth_release.schema import Analyses, Column
-from formalsynth_release.study import Declared, Schema, read_analyses
+from formalsynth_release.study import Declared, read_analyses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,21 +27,16 @@ NONE = Analyses(quantiles=[])
 
 
 def warnings(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
-    """Warn about estimates that bins change."""
+    """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
+    schema = declared.schema
+    varying = [name for name in schema.released if table[name].nunique() > 1]
+    numbers = {name: column for name, column in schema.released.items() if column.type != "category" and name in varying}
     try:
         analyses = read_analyses(declared.folder)
-    except ConfigError:
-        analyses = NONE
-    yield from _binned(declared.schema, analyses, table)
-
-
-def _binned(schema: Schema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
-    """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
-    numbers = {name: column for name, column in schema.released.items() if column.type != "category"}
-    try:
         check_analyses(schema.public, analyses)
-    except DataError:
+    except (ConfigError, DataError):
         analyses = NONE
+    analyses = analyses if schema.outcome in varying else NONE
     analyses = analyses.model_copy(update={"means": list(numbers)})
     before, shifts = estimates(schema, analyses, table), dict[str, float]()
     for smooth in (False, True):  # the second one needs SciPy, which takes as long to import as a check

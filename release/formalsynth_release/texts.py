@@ -22,7 +22,7 @@ from formalsynth_release.intervals import Analysed
 from formalsynth_release.layout import Reading
 from formalsynth_release.model import level_error, pair_errors
 from formalsynth_release.schema import KIND, Column, PublicSchema, ReleaseConfig
-from formalsynth_release.weakness import weak_and_left_out
+from formalsynth_release.weakness import TENTH, Marks, marks
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
@@ -32,8 +32,6 @@ CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 """Block of code in a page."""
 PROGRAMS = "combine.py", "combine.R"
 """Programs that combine estimates from the sets, the same in every release."""
-TENTH = 10
-"""Standard deviations of the noise below which it changes a number of rows by more than a tenth."""
 ANALYSES = "analyses.csv"
 """Table of the declared analyses, which the programs read."""
 
@@ -82,7 +80,7 @@ class ReleaseFacts:
     def fit(self) -> list[str]:
         """Sentences on what the data are fit for."""
         columns = f"the distribution of each column. {self._noise}"
-        sound = len(self.pairs) - len(self.weak)
+        sound = len(self.pairs) - len(self.marks.weak)
         kept = f"the relations of {counted(sound, 'pair')} of columns, with the errors in README.md."
         tests = "tests of programs, which need no true values."
         return [sentence for sentence, where in ((columns, not self.lost), (kept, sound)) if where] or [tests]
@@ -99,36 +97,29 @@ class ReleaseFacts:
 
     @property
     def _noise(self) -> str:
-        return f"The noise alone changes the number of rows with a value by about {self.rows_error:,}."
+        return f"The noise alone changes the number of rows with a certain value by about {self.rows_error:,}."
 
     @property
     def unfit(self) -> list[str]:
         """Sentences on what the data are not fit for."""
         most = f"{TENTH * self.rows_error:,}"
-        groups = f"groups of fewer than {most} rows: noise alone changes their number by more than a tenth, or makes them vanish."
+        groups = f"groups of fewer than {most} rows, which noise alone changes by more than a tenth, or makes vanish."
         columns = f"the distribution of any column: the file has about {self.number:,.0f} rows. {self._noise}"
         alone = f"relations with {_columns(self.unpaired)}: no pair is declared."
-        weak = f"the relations of {', '.join(self.weak)}: the noise alone can look like one, and the publisher accepted it."
-        hidden = f"the relations of {', '.join(self.left_out)}: these pairs were left out, since noise would hide them."
-        others = "relations of other pairs, which can be lost or appear without reason, and of three or more columns together."
+        weak, left_out, implied = map(", ".join, marked := self.marks)
+        noisy = f"the relations of {weak}: the noise alone can look like one, and the publisher accepted it."
+        hidden = f"the relations of {left_out}: these pairs were left out, since noise would hide them."
+        invented = f"the relations of {implied}: not declared, they follow from others, and can be invented."
+        others = "relations of other pairs, which can be lost, and of three or more columns together."
         of_all = [(others, True), (alone, self.unpaired)] if self.pairs else [("relations of columns: none is kept.", True)]
-        listed = [(columns, self.lost), (groups, not self.lost), (weak, self.weak), (hidden, self.left_out), *of_all]
+        of_pairs = zip((noisy, hidden, invented), marked, strict=True)
+        listed = [(columns, self.lost), (groups, not self.lost), *of_pairs, *of_all]
         return [*(sentence for sentence, where in listed if where), "any statement about a single person."]
 
     @functools.cached_property
-    def marks(self) -> tuple[list[str], list[str]]:
-        """Pairs that are weak, and declared pairs that were left out."""
-        return weak_and_left_out(self.schema, self.crossing.tables)
-
-    @property
-    def weak(self) -> list[str]:
-        """Pairs whose noise can look like an association."""
-        return self.marks[0]
-
-    @property
-    def left_out(self) -> list[str]:
-        """Declared pairs that the noise would have hidden."""
-        return self.marks[1]
+    def marks(self) -> Marks:
+        """Pairs whose relation is not kept well."""
+        return marks(self.schema, self.crossing.tables)
 
     @property
     def kinds(self) -> list[str]:

@@ -16,15 +16,13 @@ from formalsynth_release.layout import Layout, Pair
 from formalsynth_release.levels import Levels
 from formalsynth_release.schema import Analyses
 from formalsynth_release.study import Schema
-from formalsynth_release.weakness import error_and_factor, noise_of_pairs, weakness
+from formalsynth_release.weakness import TENTH, error_and_factor, noise_of_pairs, weakness
 
 if TYPE_CHECKING:
     from formalsynth.core.arrays import Array
 
 DOUBTFUL, WORSE = 0.1, 0.3
 """Median standard errors above which pairs may be, or are, worse than independent columns."""
-SURE = 5.0
-"""Standard errors of its number of rows below which a level is lost in the noise."""
 USEFUL = 2.0
 """Largest error of a useful analysis, in sampling errors."""
 RARE, COMMON, LEAST = 0.1, 0.5, 1e-3
@@ -140,25 +138,28 @@ class Verdict:
         weak = {pair: factor for pair, factor in self.weakness.items() if factor > 1}
         lines, errors = list(self._of_columns()), self._errors()
         lines += [
-            f"Pair {first} by {second}: standard error {errors[first, second]:.2g}, "
+            f"Pair {first} by {second}: standard error {errors[first, second]:.2g} of a correlation, "
             + (f"weak: needs {_up(weak[first, second])} times the rows or epsilon." if (first, second) in weak else "kept.")
             for first, second in self.pairs
         ]
         if errors:
             middle = float(np.median(list(errors.values())))
             rank = "worse than" if middle > WORSE else "perhaps no better than" if middle > DOUBTFUL else "better than"
-            lines.append(f"Pairs of the release will be {rank} those of independent columns.")
+            lines.append(f"Relations in the release will be {rank} those of independent columns.")
+        if implied := self.layout.implied:
+            listed = "; ".join(f"{a} by {b} through {' or '.join(through)}" for (a, b), through in implied.items())
+            lines.append(f"Not declared, but implied by other pairs, so the release can invent their relations: {listed}.")
         factors = self.factors(analyses)
         reasons = {name: without_interval(self.schema, analyses, name) for name in factors}
         lines += [
-            f"{name}: {'lost' if undeclared(self.schema, analyses, name) else f'{factor:.2g} times the sampling error'}"
+            f"{name}: {'lost' if undeclared(self.schema, analyses, name) else f'error {factor:.2g} times that of sampling alone'}"
             + (f"; no interval, since {reasons[name]}." if reasons[name] else ".")
             for name, factor in factors.items()
         ]
         useful = sum(factor <= USEFUL and not reasons[name] for name, factor in factors.items())
         needs = [f"pair {first} by {second} needs {_up(factor)} times the rows" for (first, second), factor in weak.items()]
         of_all = counted(len(factors), "analysis", "analyses")
-        few = f"{useful} of {of_all} may have an interval, and at most twice the sampling error"
+        few = f"{useful} of {of_all} may have an interval, and an error of at most twice that of sampling"
         return [*lines, f"Verdict: {'; '.join([few, *needs])}.", *self._help(weak, factors)]
 
     def _of_columns(self) -> Iterator[str]:
@@ -168,8 +169,8 @@ class Verdict:
             named.setdefault(error, []).append(name)
         for error, names in named.items():
             yield (
-                f"Column{'s' if len(names) > 1 else ''} {', '.join(names)}: each share has a standard error of {error:.2g}; a "
-                f"category or bin of fewer than {math.ceil(SURE * error * self.schema.rows)} rows is lost in the noise."
+                f"Column{'s' if len(names) > 1 else ''} {', '.join(names)}: each share has a standard error of {error:.2g}; "
+                f"noise alone changes groups of fewer than {math.ceil(TENTH * error * self.schema.rows):,} rows by over a tenth."
             )
 
     def _help(self, weak: Mapping[Pair, float], factors: Mapping[str, float]) -> list[str]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from formalsynth.core.text import DataError
 from formalsynth_release.crossing import CROSSING, FILES, Crossing, read_crossing
 from formalsynth_release.public import compute_release, software
-from formalsynth_release.release_folder import differences
+from formalsynth_release.release_folder import damages, differences
+
+CHANGED = "Do not send or trust this folder: it was changed after it was made. A clean copy needs no other release"
+"""Reason for a difference."""
 
 
 def verify(release: Path, study: Path | None = None) -> list[str]:
@@ -32,6 +35,7 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
     for path in sorted(release.iterdir()):
         if path.is_symlink() or not path.is_file():
             raise DataError(f"{path}: is a link, a folder or a device, and not a file of this release")
+    _refuse(list(damages(release)), CHANGED)  # before the release is computed, which takes longer
     crossing, _ = read_crossing(release)
     if set(crossing.software) != set(software()):
         raise DataError(f"{release}: cannot be computed here. {_reason(crossing)}")
@@ -42,10 +46,7 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
         for name in FILES:
             shutil.copyfile(release / name, given / name)
         compute_release(given, again)
-        differing = list(differences(release, again))
-    if differing:
-        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
-        raise DataError(f"{differing[0]}{more}. {_reason(crossing)}")
+        _refuse(list(differences(release, again)), _reason(crossing))
     total = hashlib.sha256((release / CROSSING).read_bytes()).hexdigest()
     if study is not None:
         _check_ledger(study, release, total)
@@ -55,6 +56,17 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
         f"The sha256 of {CROSSING} is {total}: {known}.",
         *(f"The crossing names other software ({other}), which gives the same bytes here." for other in _others(crossing)),
     ]
+
+
+def _refuse(differing: Sequence[str], reason: str) -> None:
+    """Name the first of some differences.
+
+    Raises:
+        DataError: there is one.
+    """
+    if differing:
+        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+        raise DataError(f"{differing[0]}{more}. {reason}")
 
 
 def _others(crossing: Crossing) -> Iterator[str]:
@@ -69,7 +81,7 @@ def _reason(crossing: Crossing) -> str:
     """Explain a difference by a change of the folder, or by other software."""
     for others in _others(crossing):
         return f"The release was made with other software ({others}): verify it with the same software"
-    return "Do not send or trust this folder: it was changed after it was made. A clean copy needs no other release"
+    return CHANGED
 
 
 def _check_ledger(study: Path, release: Path, total: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from formalsynth_release.layout import Layout, Pair, Reading
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from formalsynth_release.schema import PublicSchema
     from formalsynth_release.variables import Variable
 
+TENTH = 10
+"""Standard deviations of the noise below which it changes a number of rows by more than a tenth."""
 WEAK, LARGE = 0.06, 0.12
 """Standard error above which a pair is weak, and the same for the association that its noise alone makes: in 1,800 simulated
 releases, no pair below them had an association above 0.3 that the file had not."""
@@ -53,12 +55,24 @@ def error_and_factor(first: Variable, second: Variable, noise: float) -> tuple[f
     return error, max(error / WEAK, error * math.sqrt(freedom) / LARGE)
 
 
-def weak_and_left_out(schema: PublicSchema, parts: Sequence[Part]) -> tuple[list[str], list[str]]:
-    """Name the pairs of a release that are weak, and the declared ones that were left out."""
+class Marks(NamedTuple):
+    """Pairs of a release whose relation is not kept well."""
+
+    weak: list[str]
+    """Pairs whose noise can look like an association."""
+    left_out: list[str]
+    """Declared pairs that the noise would have hidden."""
+    implied: list[str]
+    """Pairs of columns that are not declared, and follow from others through a common column."""
+
+
+def marks(schema: PublicSchema, parts: Sequence[Part]) -> Marks:
+    """Name the pairs of a release that are weak, left out, or implied by those that were kept."""
     reading = Reading.of(schema, parts)
     kept = [
         (first, second, math.sqrt(2) * part.scale / part.largest / reading.number) for first, second, part in reading.of_pairs()
     ]
     factors = {f"{first.name} and {second.name}": error_and_factor(first, second, noise)[1] for first, second, noise in kept}
     left_out = [" and ".join(pair) for pair in Layout(schema).pairs if pair not in reading.layout.pairs]
-    return [pair for pair, factor in factors.items() if factor > 1], left_out
+    weak = [pair for pair, factor in factors.items() if factor > 1]
+    return Marks(weak, left_out, [pair for pair in map(" and ".join, reading.layout.implied) if pair not in left_out])

@@ -18,8 +18,8 @@ import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})
 import pandas, scipy.interpolate, scipy.linalg, scipy.optimize, scipy.special
 import opendp
 import formalsynth_release.command, formalsynth_release.publish
-from formalsynth_release.texts import templates
-for name in templates().list_templates(): templates().get_template(name)
+from formalsynth_release.texts import PAGES, PROGRAMS, templates
+for name in (*PAGES, *PROGRAMS): templates().get_template(f"{{name}}.j2")
 """
 
 

@@ -85,20 +85,20 @@ KINDS = {
     "unknown category": (one_in("Nowhere"), {}, "region: 1 row is not of a declared category"),
     "category in other case": (one_in("NORTH"), {}, "not of a declared category"),
     "above the bounds": (changed("income", [1, 2], "900000"), {}, "income: 2 rows are not between the declared bounds"),
-    "below the bounds": (changed("income", [1], "-5"), {}, "not between the declared bounds"),
     "clipped": (
         changed("income", [1], "900000"), {"outside_bounds": "clip"},
         "income (1): values outside the declared bounds were clipped",
     ),
-    "predictor outside": (changed("age", [1], "117"), {}, "age: 1 row is not between"),
+    "finer": (changed("income", [1], "30000.5"), {}, "income (1): values have more decimal places than decimals"),
+    "all clipped": (
+        changed("income", slice(None), "1e12"), {"outside_bounds": "clip"}, "income (60): values outside the declared bounds",
+    ),
     "infinite, clipped": (
         changed("income", [1], "1e400"), {"outside_bounds": "clip"},
         "income (1): values outside the declared bounds were clipped",
     ),
     "infinite": (changed("income", [1], "inf"), {}, "not a number"),
     "not a number": (changed("income", [1, 4, 5], "much"), {}, "income: 3 rows are not a number"),
-    "NaN in letters": (changed("income", [1], "NaN"), {}, "not a number"),
-    "digits with underscores": (changed("income", [1], "3_000"), {}, "not a number"),
     "currency": (changed("income", [1], "€ 30000"), {}, "not a number; remove ' ', '€'"),
     "fraction of a year": (changed("age", [1], "30.5"), {}, "age: 1 row is not a whole number"),
     "missing outcome": (changed("income", [1, 2], ""), {}, "income: 2 rows have a text that missing_values declares as missing"),
@@ -106,14 +106,11 @@ KINDS = {
     "code of another column": (changed("age", [1], "-7"), {"missing_values": {"income": ["-7"]}}, "age: 1 row is not between"),
     "commas between thousands": (written(good().assign(income="4,280"), sep=";"), {"delimiter": ";", "decimal": ","}, DOUBT),
     "points between thousands": (written(good().assign(income="4.280")), {}, DOUBT),
-    "spaces between thousands": (changed("income", [1], "4 280"), {}, "not a number"),
-    "apostrophes between thousands": (changed("income", [1], "4'280"), {}, "not a number"),
     "missing, dropped": (changed("income", [1, 2], ""), {"missing": "drop_rows"}, "2 of 60 rows are left out"),
-    "missing by another mark": (changed("income", [1], "NA"), {}, "not a number"),
     "all missing": (changed("income", slice(None), ""), {"missing": "drop_rows"}, "0 rows can be used"),
     "zeros": (changed("income", [1], "0"), {"outside_bounds": "clip"}, "not other than 0"),
     "zeros, dropped": (changed("income", [1], "0"), {"outside_bounds": "clip", "zeros": "drop_rows"}, "outcome of 0"),
-    "extreme": (changed("income", [1], "9999999"), {"columns": {"income": {"upper": 10**7}}}, "far above the rest"),
+    "extreme": (changed("income", [1], "9999999"), {"columns": {"income": {"upper": 10**7}}}, "far above all others"),
     "heaped": (changed("income", range(10, 40), "30000"), {}, "income: one value has a large share and is spread over its bin"),
     "heap at a point": (changed("income", range(10, 40), "30000"), {"columns": {"income": {"points": [30000]}}}, None),
     "heap at 0": (changed("income", range(10, 40), "0"), {"zeros": "keep", "columns": {"income": {"own_zero": True}}}, None),
@@ -130,14 +127,9 @@ KINDS = {
     "no value": (
         written(good().assign(age="")), {"columns": {"age": {"may_be_missing": True}}}, "age: no row has a value; suppress it"
     ),
-    "income with a currency": (changed("income", [1], "$30000"), {}, "income: 1 row is not a number; remove '$'"),
     "income in brackets": (changed("income", [1], "(30000)"), {}, "income: 1 row is not a number; remove '(', ')'"),
     "typographic minus": (changed("income", [1, 2], "\u22125"), {}, "income: 2 rows are not a number; remove '\u2212'"),
     "percent": (changed("age", [1], "30 %"), {}, "age: 1 row is not a number; remove ' ', '%'"),
-    "thousands, three decimals": (
-        written(good().assign(income="4,280"), sep=";"),
-        {"delimiter": ";", "decimal": ",", "columns": {"income": {"decimals": 3}}}, DOUBT
-    ),
     "thousands, none": (
         written(good().assign(income="4.280")), {"thousands": "none", "columns": {"income": {"lower": 4, "decimals": 3}}},
         "income: has the same value in every row",
@@ -164,7 +156,6 @@ KINDS = {
     "encoding of nothing": (written(good()), {"encoding": "undefined"}, "is not written in undefined"),
     "delimiter that ends lines": (written(good()), {"delimiter": "\n"}, "delimiter: given '\\n'"),
     "delimiter of two bytes": (written(good()), {"delimiter": "\u20ac"}, "delimiter: given '€'"),
-    "points in decimal commas": (written(good().assign(age="30.5"), sep=";"), {"delimiter": ";", "decimal": ","}, "not a number"),
     "open quote": (written(good()) + b'"30000,40,North\n', {}, "its quotes do not match"),
     "wrong encoding": (one_in("Süd").decode().encode("cp1252"), {}, "is not written in utf-8"),
     "unknown encoding": (written(good()), {"encoding": "utf-9"}, "encoding: given 'utf-9'"),

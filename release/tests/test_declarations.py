@@ -28,6 +28,7 @@ COLUMNS = {
     "post": {"type": "category", "categories": "08..11", "leading": 2, **KEEP},
     "came": {"type": "whole", "date": "months", "since": "2020-01-01", "format": "%d.%m.%Y", "lower": 0, "upper": 23, **KEEP},
 }  # fmt: skip
+RANGE = [{"if": {"age": {"below": 16}}, "then": {"hours": {"below": 21}}}]
 RULES = [{"if": {"hours": 0}, "then": {"pay": ["missing", -7]}}, {"if": {"age": {"below": 16}}, "then": {"status": "s"}}]
 DECLARED = {"outcome": "pay", "missing": "refuse", "zeros": "keep", "missing_values": ["NA"], "rules": RULES, "rows": 400}
 
@@ -75,6 +76,28 @@ def test_codes_are_not_drawn_again_in_bins():
     values = pd.Series([500.0, 30_000, 0, -7, -8, np.nan, 2041.94])
     again = drawn_again(Column.model_validate(COLUMNS["pay"]), values)
     pd.testing.assert_series_equal(again[2:], values[2:])
+
+
+def test_a_rule_with_a_range_sets_the_nearest_number_and_leaves_missing_values():
+    columns = COLUMNS | {"hours": COLUMNS["hours"] | {"edges": [21], "may_be_missing": True}}
+    schema = a_schema(columns=columns, **DECLARED | {"rules": RANGE}).public
+    check_numbers(schema)
+    rows = pd.DataFrame({"pay": 600.0, "hours": [40, 20, 0, np.nan, 40], "age": [9, 9, 9, 9, 50.0], "came": 1.0})
+    assert clipped(schema, rows.assign(status="s", post="08"))["hours"].tolist()[:3] == [20, 20, 0]
+    assert clipped(schema, rows.assign(status="s", post="08"))["hours"].isna().tolist() == [False] * 3 + [True, False]
+    assert schema.rules[0].sentence == "hours is below 21 if age is below 16"
+
+
+def test_a_code_between_the_bounds_keeps_its_meaning_if_it_is_recoded(tmp_path):
+    columns = {
+        "grade": {"type": "whole", "lower": 0, "upper": 100, "recode": {"99": "-9"}, "missing_codes": {"-9": "exempt"}},
+        "kind": {"type": "category", "categories": ["sum", "b"], "recode": {"=1+1": "sum"}, **KEEP},
+    }
+    schema = a_schema(file="x.csv", columns=columns, outcome="grade", missing="refuse", zeros="keep", rows=4, pairs=[])
+    pd.DataFrame({"grade": ["99", "98", "-9", "7"], "kind": ["=1+1", "b", "b", "sum"]}).to_csv(tmp_path / "x.csv", index=False)
+    table = check_file(Declared("x", tmp_path, schema)).table
+    assert table["grade"].tolist() == [-9, 98, -9, 7]
+    assert table["kind"].tolist() == ["sum", "b", "b", "sum"]
 
 
 def test_a_category_may_be_the_outcome(tmp_path, small_pool):
@@ -131,7 +154,7 @@ def test_dates_become_numbers(date, text, number):
 @pytest.mark.parametrize(("changes", "part"), [
     ({"pay": {"points": [70_000]}}, "points has 70000; allowed"), ({"pay": {"points": [2041.941]}}, "with the declared decimals"),
     ({"pay": {"edges": [500]}}, "edges has 500; allowed"),
-    ({"pay": {"missing_codes": {"600": "x"}}}, r"numbers outside the bounds .* top of the schema: { COLUMN: \['', '600'\] }"),
+    ({"pay": {"missing_codes": {"600": "x"}}}, r"recode: { '600': '-9' }, and .*: { COLUMN: \['', '600'\] }"),
     ({"pay": {"missing_codes": {"0": "x"}}}, "missing_codes has 0"), ({"pay": {"lower": 0}}, "own_zero: true allows 0"),
     ({"pay": {"missing_codes": {"x": "y"}}}, "a number, such as -7"),
     ({"post": {"categories": ["081"]}}, "at least 2 items"), ({"post": {"categories": ["081", "09"]}}, "categories has '081'"),
@@ -152,6 +175,8 @@ def test_declarations_that_contradict_the_column_are_refused(changes, part):
     ([{"if": {"hours": 0}, "then": {"pay": "missing"}}, {"if": {"status": "s"}, "then": {"pay": 0}}], "contradicts the rule"),
     ([{"if": {"pay": 0}, "then": {"hours": 0}}, {"if": {"hours": 0}, "then": {"pay": 0}}], "put it first"),
     ([{"if": {"age": {"below": 3, "above": 4}}, "then": {"pay": 0}}], "either below or above"),
+    ([{"if": {"age": 3}, "then": {"hours": {"above": 80}}}], "81.0 is no value of hours; allowed: numbers from 0 to 80"),
+    ([{"if": {"age": 3}, "then": {"hours": {"above": 9}}}, {"if": {"status": "s"}, "then": {"hours": 0}}], "contradicts"),
 ])  # fmt: skip
 def test_rules_that_cannot_hold_are_refused(rules, part):
     with pytest.raises(ValidationError, match=part):
@@ -171,6 +196,8 @@ def test_inspect_drafts_categories_as_outcomes_and_asks_about_codes(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     made = np.random.default_rng(1)
     pd.DataFrame({
+        "post": [f"{number:05d}" for number in made.integers(1000, 90_000, 300)],
+        "least": np.where(np.arange(300) % 5 == 0, "1987.5", made.integers(20_000, 50_000, 300).astype(str)),
         "works": made.choice(["TRUE", "FALSE"], 300), "sex": made.choice(["f", "m"], 300),
         "grade": made.choice([1, 2, 3, 4, 5, 6, 99], 300),
         "wage": [f"{number:,}" for number in made.integers(1000, 9999, 300)],
@@ -181,6 +208,8 @@ def test_inspect_drafts_categories_as_outcomes_and_asks_about_codes(tmp_path, mo
     questions = (tmp_path / "studies/x/confidential/questions.txt").read_text()
     assert f"{outcome}: {{type: category, categories: DECLARE}}" in schema
     assert "thousands: DECLARE" in schema
+    assert "post: {type: category, categories: DECLARE, release: DECLARE}" in schema
+    assert "least: 1987.5 is in 20% of the rows. If it is public, such as a minimum wage, points: [1987.5]" in questions
     assert "pairs: DECLARE" in schema
     assert "grade: are these codes of missing values? Then declare missing_codes: { 99: MEANING }." in questions
     assert "cost: contains numbers with '€'. Remove this" in questions

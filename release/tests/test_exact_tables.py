@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formalsynth_release.records import clipped
-from formalsynth_release.rows import used_rows
+from formalsynth_release.rows import recoded, used_rows
 from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 
@@ -33,6 +33,10 @@ GRIDS = {
     "missing_codes": (
         {"x": ({"type": "whole", "lower": 0, "upper": 9, "bins": 3, "missing_codes": {"-7": "not asked", "-8": "refused"},
                 "may_be_missing": True}, "0 5 9 -7 -8 -3 NA")}, {}
+    ),
+    "recode": (
+        {"x": ({"type": "whole", "lower": 0, "upper": 9, "bins": 3, "recode": {"9": "-9", "8": "NA"}, "may_be_missing": True,
+                "missing_codes": {"-9": "exempt"}}, "0 5 7 9 8 -9 NA")}, {}
     ),
     "leading": ({"x": ({"type": "category", "categories": "1..3", "leading": 1}, "11 12 21 29 3")}, {}),
     "date": (
@@ -68,8 +72,7 @@ def declared(neighbours, columns, **more):
 
 def read(schema, text):
     """Read rows as a release does."""
-    missing = text.apply(lambda column: column.mask(column.isin(schema.missing_in(column.name))))
-    return schema, clipped(schema, used_rows(schema, missing))
+    return schema, clipped(schema, used_rows(schema, recoded(schema, text)))
 
 
 def numbers(reading, schema, people, outputs, pairs=True):

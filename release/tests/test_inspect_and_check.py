@@ -122,7 +122,7 @@ def test_a_declared_file_passes_with_its_warnings(folder, capsys):
     assert main(["check", "studies/income"]) == 0
     out = capsys.readouterr().out
     assert "65 of 3000 rows are left out, as declared" in out
-    assert out.splitlines()[-1] == "The file matches the schema. Next: formalsynth plan studies/income"
+    assert out.splitlines()[-1] == "The file can be used with these changes. Next: formalsynth plan studies/income"
 
 
 @pytest.mark.parametrize(("changes", "problem"), [

@@ -85,14 +85,18 @@ def test_relations_that_the_noise_can_make_have_no_interval():
 
 
 @pytest.mark.usefixtures("small_pool")
-def test_a_slope_of_a_pair_that_is_not_declared_is_not_estimated():
+def test_a_slope_of_a_pair_that_is_not_declared_is_not_estimated(monkeypatch):
     schema, rows, generator = a_schema(600).model_copy(update={"pairs": []}), pupils(600, -1), np.random.default_rng(1)
     model = Model.of(schema, measured(schema, rows, 20.0))
-    way = Way(schema, Analyses.model_validate({"regressions": [{"predictors": ["absent"]}], "replicates": 20}), 20.0, 600, 600, 0)
+    analyses = Analyses.model_validate({"regressions": [{"predictors": ["absent"]}], "quantiles": [0.5], "replicates": 20})
+    way = Way(schema, analyses, 20.0, 600, 600, 0)
     by_name = analysed(way, model, [rows], generator)
     assert by_name["score on absent: absent"].reason == "the pair score and absent is not declared"
     assert math.isnan(by_name["score on absent: absent"].estimate)
     assert by_name["mean of score"].estimate == rows["score"].mean()
+    several = Way(schema.model_copy(update={"rows_each": 4}), analyses, 20.0, 600, 600, 0)
+    monkeypatch.setattr(Way, "errors", None)  # nothing is simulated if no interval can be given
+    assert {of.reason for of in analysed(several, model, [rows], generator).values()} == {"several rows describe the same pupil"}
 
 
 @pytest.mark.usefixtures("small_pool")

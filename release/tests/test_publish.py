@@ -112,18 +112,22 @@ def test_a_table_is_released_from_python(tmp_path):
 
 
 STOPS = {
-    "no library": ("formalsynth_release.tables.noisy_counts", "No epsilon is spent.", []),
-    "a file that cannot be used": ("formalsynth_release.publish.usable", "No epsilon is spent.", []),
-    "an error of the noise": ("formalsynth_release.publish._store", "An epsilon of 1 counts as spent", ["stopped"]),
-    "a crossing that is not recorded": ("formalsynth_release.publish.record_crossing", "An epsilon of 1 counts", ["stopped"]),
-    "an error of the public side": ("formalsynth_release.publish.compute_release", "An epsilon of 1 counts", ["started"]),
-}
+    "no library": ("formalsynth_release.tables.noisy_counts", OSError(28, "No space", "x"), "No epsilon is spent.", []),
+    "a file that cannot be used": ("formalsynth_release.publish.usable", RuntimeError("73519"), "No epsilon is spent.", []),
+    "an error of the noise": ("formalsynth_release.publish._store", RuntimeError("73519"), "An epsilon of 1 counts", ["stopped"]),
+    "an interruption": ("formalsynth_release.publish._store", KeyboardInterrupt(), "An epsilon of 1 counts", ["stopped"]),
+    "a crossing that is not recorded": (
+        "formalsynth_release.publish.record_crossing", OSError(28, "No space", "x"), "An epsilon of 1 counts", ["stopped"]
+    ),
+    "an error of the public side": (
+        "formalsynth_release.publish.compute_release", KeyboardInterrupt(), "An epsilon of 1 counts", ["started"]
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device", "x"), RuntimeError("73519"), KeyboardInterrupt()])
 @pytest.mark.parametrize("kind", STOPS)
-def test_a_release_that_stops_states_what_is_spent(capsys, monkeypatch, kind, error):
-    place, line, expected = STOPS[kind]
+def test_a_release_that_stops_states_what_is_spent(capsys, monkeypatch, kind):
+    place, error, line, expected = STOPS[kind]
     with monkeypatch.context() as patch:
         patch.setattr(place, failing(error))
         assert main(["release", "studies/income"]) == 1
@@ -178,10 +182,7 @@ def paid(killed):
 
 
 EDITS = {
-    "another seed": lambda text: text.replace(yaml.safe_load(text)["seed"], "0" * 64),
     "another number": lambda text: text.replace("- [", "- [1", 1),
-    "another date": lambda text: text.replace(yaml.safe_load(text)["date"], "2020-02-02"),
-    "other software": lambda text: text.replace("numpy: ", "numpy: 9."),
     "a comment": lambda text: text + "# x\n",
 }
 

@@ -10,7 +10,7 @@ from formalsynth_release.study_files import release_text, schema_text
 
 @pytest.mark.parametrize("name", ["income", "yes", "123", "a: b", "# x", "größe", "'quoted'", "null", "x" * 200])
 def test_names_of_columns_and_files_survive(name):
-    columns = [{"name": name, "type": "number", "lower": DECLARE, "upper": DECLARE}]
+    columns = {name: {"type": "number", "lower": DECLARE, "upper": DECLARE}}
     text = schema_text(f"{name}.csv", CsvFormat("utf-8", ";", ","), False, ["", "NA"], name, columns)
     tree = yaml.safe_load(text)
     assert tree["outcome"] == name
@@ -20,7 +20,7 @@ def test_names_of_columns_and_files_survive(name):
 
 
 def test_marks_between_thousands_are_asked_about_where_there_may_be_some():
-    texts = [schema_text("x.csv", CsvFormat("utf-8", ";", ","), grouped, [""], "x", []) for grouped in (True, False)]
+    texts = [schema_text("x.csv", CsvFormat("utf-8", ";", ","), grouped, [""], "x", {}) for grouped in (True, False)]
     assert [[yaml.safe_load(text).get(key) for key in ("decimal", "thousands")] for text in texts] == [
         [DECLARE, DECLARE],
         [",", None],

@@ -214,33 +214,6 @@ def test_values_fall_inside_the_bins_of_a_tail():
     assert inside(np.full(4, 0.25), np.ones(4), np.array([0, 3]), np.array([0.3, 0.6])) == pytest.approx([0.3, 0.6])
 
 
-@pytest.fixture(scope="module")
-def model():
-    """Model of the households at an epsilon so large that noise plays no part, with their rows."""
-    rows = typed(households.households(8000))
-    return Model.of(a_schema(rows=8000).public, measured(a_schema(rows=8000), rows, 2000.0)), rows
-
-
-def test_shares_tails_and_ranks_are_kept_without_noise(model):
-    fitted, rows = model
-    drawn_rows = fitted.rows(8000, np.random.default_rng(1))
-    ours, theirs = drawn_rows["income"], rows["income"]
-    assert ours.isna().mean() == pytest.approx(theirs.isna().mean(), abs=0.015)
-    assert (ours == 0).mean() == pytest.approx((theirs == 0).mean(), abs=0.02)
-    assert (ours < 0).mean() == pytest.approx((theirs < 0).mean(), abs=0.02)
-    assert ours.quantile(0.9) == pytest.approx(theirs.quantile(0.9), rel=0.06)
-    assert (drawn_rows["region"] == "Islands").mean() == pytest.approx(0.01, abs=0.006)
-    codes = {name: k for names in (households.EDUCATION, ["female", "male"]) for k, name in enumerate(names)}
-    ranks = [frame.drop(columns="region").replace(codes).astype(float).corr(method="spearman") for frame in (drawn_rows, rows)]
-    for first, second in (("age", "size"), ("age", "hours"), ("sex", "hours"), ("education", "age"), ("age", "weight")):
-        assert ranks[0].loc[first, second] == pytest.approx(ranks[1].loc[first, second], abs=0.07), (first, second)
-
-
-def test_the_same_generator_gives_the_same_rows(model):
-    first, second = (model[0].rows(50, np.random.default_rng(7)) for _ in range(2))
-    pd.testing.assert_frame_equal(first, second)
-
-
 @pytest.mark.parametrize(("changes", "part"), [
     ({"pairs": [["age", "ages"]]}, "pairs has 'ages'; allowed: region, size, age"),
     ({"pairs": [["age", "size"], ["size", "age"]]}, "a pair twice: age and size"),
@@ -600,22 +573,6 @@ def test_mistakes_of_both_files_are_reported_together(study, capsys):
     assert main(["check", "studies/households"]) == 1
     error = capsys.readouterr().err
     assert all(part in error for part in ("schema.yaml: columns.age.bins: given 0", "sets: given 0", "analyses.quantiles"))
-
-
-def test_values_that_are_clipped_are_counted_by_column(study, capsys):
-    households.declare(study, {"schema.yaml": {"columns.age.upper": 40}})
-    assert main(["check", "studies/households"]) == 0
-    printed = capsys.readouterr().out
-    assert re.search(r"Warning: age \(\d+\): values outside the declared bounds were clipped", printed)
-
-
-def test_decimal_places_that_a_release_rounds_are_counted(study, capsys):
-    households.declare(study, {"schema.yaml": {"columns.weight.decimals": 0}})
-    assert main(["check", "studies/households"]) == 0
-    assert re.search(r"weight \(\d+\): values have more decimal places than decimals", capsys.readouterr().out)
-    households.declare(study, {"schema.yaml": {"columns.weight.decimals": 1}})
-    assert main(["check", "studies/households"]) == 0
-    assert "decimal places than" not in capsys.readouterr().out
 
 
 def of_categories(**numbers):

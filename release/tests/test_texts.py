@@ -116,7 +116,7 @@ def test_the_numbers_of_the_promise_are_rounded_up(epsilon, factor, certainty):
 def test_presence_is_protected_or_published(facts):
     text = words_of(facts)["LEGAL.md"]
     replaced = facts.schema.neighbours == "replace"
-    assert ("Whether a person is in the file: only their values are protected." in text) == replaced
+    assert ("Whether a given person is in the file: only their values are protected." in text) == replaced
     assert ("If one person were not in the file, the probability" in text) != replaced
     assert ("The number of rows of the file, 3000. How many were left out, and which, is protected." in text) == replaced
 

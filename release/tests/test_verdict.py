@@ -16,7 +16,7 @@ from formalsynth_release.schema import Analyses
 from formalsynth_release.study import Schema
 from formalsynth_release.tables import kept_pairs, measured
 from formalsynth_release.verdict import Verdict, refuse_weak
-from formalsynth_release.weakness import LARGE, WEAK, weak_and_left_out, weakness
+from formalsynth_release.weakness import LARGE, WEAK, marks, weakness
 
 NUMBER = {"type": "number", "decimals": 2, "lower": -5, "upper": 5, "bins": 20, "release": "synthesized"}
 COLUMNS = {
@@ -113,9 +113,21 @@ def test_sixty_rows_carry_no_pair():
 
 def test_weak_and_left_out_pairs_are_named():
     schema = a_schema(400, accept_noise=[["x", "rare"]]).public
-    weak, left_out = weak_and_left_out(schema, measured(schema, unrelated(400), 2.0, no_noise))
+    weak, left_out, _ = marks(schema, measured(schema, unrelated(400), 2.0, no_noise))
     assert weak == ["x and rare"]
     assert "ward and rare" in left_out
+
+
+def test_pairs_that_follow_from_declared_ones_are_named_before_and_after_a_release():
+    """A sum of x and z, which are independent: both pairs with the sum relate them in the release."""
+    columns = {"y": COLUMNS["y"], "x": NUMBER, "z": NUMBER, "far": NUMBER, "alone": NUMBER}
+    schema = a_schema(30_000, columns=columns, pairs=[["x", "y"], ["y", "z"], ["z", "far"]])
+    lines = Verdict(schema, 2.0).lines(Analyses(quantiles=[]))
+    assert any(line.endswith("invent their relations: y by far through z; x by z through y.") for line in lines)
+    rows = pd.DataFrame(np.random.default_rng(1).normal(size=(30_000, 5)).round(2), columns=list(columns))
+    parts = measured(schema.public, rows, 2.0, no_noise)
+    assert marks(schema.public, parts).implied == ["y and far", "x and z"]
+    assert Layout(schema.public).of_pairs([("y", "x")]).implied == {}
 
 
 def test_the_verdict_names_errors_and_what_would_help():
@@ -130,7 +142,8 @@ def test_the_verdict_names_errors_and_what_would_help():
     assert ways.startswith("What would help: only the first 3 of the 6 pairs; an epsilon of at least ")
     assert Verdict(a_schema(1000, pairs=[]), 2.0).lines(analyses)[-1].startswith("Verdict: 4 of 7 analyses may have an interval")
     assert (
-        "Columns y, x, ward, rare: each share has a standard error of 0.014; a category or bin of fewer than 71 rows" in lines[0]
+        "Columns y, x, ward, rare: each share has a standard error of 0.014; noise alone changes groups of fewer than 142 rows"
+        in lines[0]
     )
     last = Verdict(a_schema(60, pairs=PAIRS[:1]), 2.0).lines(analyses)[-1]
     assert last.startswith("What would help: only single columns; an epsilon of at least")
