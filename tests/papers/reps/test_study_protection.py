@@ -50,7 +50,7 @@ def test_one_row_for_each_method_and_budget():
 
 
 def test_streams_are_those_of_the_integers_that_never_change():
-    assert OWN_STAGES["source"] == 8 and sorted(OWN_STAGES.values()) == list(range(8, 16))
+    assert OWN_STAGES["source"] == 8 and sorted(OWN_STAGES.values()) == [*range(8, 16), 17]
     address = Address.of(key_of("protection"), 2)
     for stage, number in {**OWN_STAGES, "bootstrap": 6}.items():
         expected = np.random.default_rng(np.random.SeedSequence([1, 5, 1, 300, 2, number])).random(3)

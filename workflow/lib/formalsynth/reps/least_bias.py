@@ -25,7 +25,7 @@ def gini(values: Array) -> float:
     """Gini coefficient of nonnegative values (n,): 0 if all are equal, and if all are 0."""
     ordered, n = np.sort(values), len(values)
     total = float(ordered.sum())
-    return float((2 * np.arange(1, n + 1) - n - 1) @ ordered) / (n * total) if total > 0 else 0.0
+    return max(0.0, float((2 * np.arange(1, n + 1) - n - 1) @ ordered) / (n * total)) if total > 0 else 0.0
 
 
 def max_over_median(values: Array) -> float:

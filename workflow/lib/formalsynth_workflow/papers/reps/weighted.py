@@ -182,6 +182,7 @@ class Experiment:
             "dp_delta": self.prepared.delta(self.settings), "strength": output.strength, "share": arm.share,
             "weight_mean": float(output.weights.mean()), "record_epsilon_gini": gini(epsilons),
             "record_epsilon_max": float(epsilons.max()),
+            "fixed_epsilon": output.learned.cost.epsilon(self.prepared.delta(self.settings), 1.0, output.before),
         }  # fmt: skip
         for name, decile in (("top", DECILES), ("middle", DECILES // 2)):
             row[f"record_epsilon_{name}"] = float(epsilons[targets.train_decile == decile].mean())

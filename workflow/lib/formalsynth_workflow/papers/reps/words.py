@@ -54,8 +54,13 @@ for _column, _words in {
         "The ε that a record pays for both stages, whatever the other records are. It is stated with the release, at "
         "declared levels of weight.",
     ),
-    "record_epsilon_top": Words("ε, last decile", "The mean ε of a record in the most outlying tenth."),
-    "record_epsilon_middle": Words("ε, fifth decile", "The mean ε of a record in the fifth decile of outlierness."),
+    "fixed_epsilon": Words(
+        "Fixed ε", "The ε of both stages at the total δ that holds for all records, whatever their weights: fixed in advance."
+    ),
+    "record_epsilon_top": Words("ε, last decile", "The mean ε of a record in the most outlying tenth, stated with the release."),
+    "record_epsilon_middle": Words(
+        "ε, fifth decile", "The mean ε of a record in the fifth decile of outlierness, stated with the release."
+    ),
     "record_epsilon_gini": Words("Gini of ε", "The Gini coefficient of the records' ε: 0 if all are equal."),
     "weight_mean": Words("Mean weight", "The mean weight of the records: 1 without weights."),
     "tstr_top": Words(
