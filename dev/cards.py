@@ -19,7 +19,7 @@ import yaml
 
 CARDS = "docs/proofs/*.md"
 SOURCES = re.compile(r"^\*\*Sources\.\*\* .+?(?=\n\n)", re.MULTILINE | re.DOTALL)
-CODE = re.compile(r"^(\*\*Code\.\*\* .+?\sConfirmed: )`(\w*)`", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^(\*\*Code\.\*\* .+?\sConfirmed:\s)`(\w*)`", re.MULTILINE | re.DOTALL)
 """Paragraph with the names of functions, classes and Stan files, and the digest of their code when the proof was confirmed."""
 COMMENT = re.compile(r"//.*|\s+")
 
