@@ -87,8 +87,8 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum], headings: 
         headings: headings of the texts of an erratum.
     """
     parts = [
-        "# Errata",
-        "Errors in the printed papers, from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
+        "# Errata: errors in the printed papers",
+        "They come from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
         "occurs, and the claims that test it, with their verdicts in the reference run.",
         "`python tests/errata` prints the numbers of all checks or, given an id, of one. "
         "[Do the bounds contract?](../explanation/contraction.md) explains why the bounds of min-max weights do not contract, "
