@@ -14,7 +14,6 @@ from formalsynth_workflow.ledger.judge import LedgerRow
 from formalsynth_workflow.ledger.verdicts import NOT_REPRODUCED, VERDICTS
 from formalsynth_workflow.plan.paper import Paper, Plan, figure_file
 from formalsynth_workflow.report.findings import FINDINGS, JUDGED, Findings, findings
-from formalsynth_workflow.report.rows import ours
 from formalsynth_workflow.report.unsteady import headline_error
 
 KEPT = "docs/reference"
@@ -88,9 +87,9 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum], headings: 
     """
     parts = [
         "# Errata: errors in the printed papers",
-        "They come from `config/errata.yaml`. Each error counts once. Its entry lists every place where it "
-        "occurs, and the claims that test it, with their verdicts in the reference run.",
-        "`python tests/errata` prints the numbers of all checks or, given an id, of one. "
+        "They come from `config/errata.yaml`. Each error counts once. Its entry lists every place where it occurs, and "
+        "the claims that test it, with their verdicts in the reference run; the ledger and the report have the numbers.",
+        "`python tests/errata` prints the numeric checks of all errata or, given an id, of one. "
         "[Do the bounds contract?](../explanation/contraction.md) explains why the bounds of min-max weights do not contract, "
         "which is not due to an error in a single formula.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
@@ -98,19 +97,14 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum], headings: 
     for result in findings(rows, errata).errata:
         erratum = result.erratum
         places = "; ".join(f"`{place.paper}`: {place.place}" for place in erratum.places)
-        texts = [f"- {title}: {text}" for name, title in headings.items() if (text := str(getattr(erratum, name)).strip())]
+        texts = [
+            f"- {title}: {text}"
+            for name, title in headings.items()
+            if name != "check" and (text := str(getattr(erratum, name)).strip())
+        ]
         texts += [f"- Run it: `{erratum.command}`"] if erratum.command else []
         also = [f"- Earlier numbers: {', '.join(erratum.also)}"] if erratum.also else []
-        claims = [f"- {_claim(row)}" for row in result.claims] or ["- No claim of the reference run tests it."]
+        claims = [f"- Claim: {row.claim} **{row.verdict.capitalize()}**." for row in result.claims]
         parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}"]
-        parts += ["\n".join([f"- Places: {places}", *texts, *also]), "\n".join(claims)]
+        parts += ["\n".join([f"- Places: {places}", *texts, *also, *(claims or ["- No claim of the reference run tests it."])])]
     return "\n\n".join(parts) + "\n"
-
-
-def _claim(row: LedgerRow) -> str:
-    """Write a claim, its verdict, place, estimate and note."""
-    kind = kind_name(row.kind)
-    places = "; ".join(part for part in (row.place, kind * (kind != "test")) if part)
-    estimate = f" {ours(row)}." if row.estimate else ""
-    note = f" {row.note[:1].upper()}{row.note[1:].rstrip('.')}." if row.note else ""
-    return f"{row.claim} **{row.verdict.capitalize()}** ({places}).{estimate}{note}"

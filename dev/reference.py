@@ -107,7 +107,8 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     generated = parts(plan, rows, steady)
     texts = {
         ERRATA: errata_page(rows, plan.errata, explained["erratum_parts"]),
-        GLOSSARY: "\n\n".join(["# Glossary", *(f"## {name}\n\n{meaning}" for name, meaning in explained["terms"].items())]) + "\n",
+        GLOSSARY: "\n\n".join(["# Glossary", *(f"## {name}\n\n{meaning}" for name, meaning in explained["terms"].items())])
+        + "\n",
     }
     for path in documents(folder):
         text = filled(texts.get(path) or _text(folder / path), folder)
