@@ -69,4 +69,4 @@ def test_the_interval_of_a_correlation_is_fishers(count, least, most):
     noise /= noise.std()
     second = 0.5 * first + 0.75**0.5 * noise
     note = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second)).note
-    assert f"Correlation 0.500; interval of its absolute value: {least:.3f} to {most:.3f}." in note
+    assert f"The correlation is 0.500; with errors, its absolute value is {least:.3f} to {most:.3f}." in note

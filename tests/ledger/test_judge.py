@@ -197,7 +197,7 @@ def test_a_multiple_has_to_hold_beyond_the_errors(times, verdict):
     tables = table_of(A=normal(10), B=np.roll(normal(12), 1))
     row = row_of(claim_of({"kind": "at_most", "times": times}, {"statistic": "mean"}), tables)
     assert row.verdict == verdict
-    assert row.note.startswith("1.20 times A, at most 1.2")
+    assert row.note.startswith("The ratio to A is 1.20, with errors at most 1.2")
 
 
 @pytest.mark.parametrize("first", [0.0, -1.0])
@@ -300,7 +300,7 @@ def test_cells_are_nearly_uncorrelated_if_their_correlation_is_small_beyond_its_
     second = share * first / first.std() + (1 - share**2) ** 0.5 * rest / rest.std()
     row = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second))
     assert row.verdict == verdict
-    assert f"{abs(share):.3f}; interval of its absolute value: " in row.note
+    assert f"{abs(share):.3f}; with errors, its absolute value is " in row.note
 
 
 def test_equality_is_exact_unless_a_tolerance_is_given():
@@ -417,3 +417,23 @@ def test_a_ledger_has_a_row_for_each_claim_in_the_columns_of_the_file():
         "The records are absent.",
     ]
     assert table["estimate"].isna().tolist() == table["replicates"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("test", "needs"),
+    [
+        ({"kind": "order", "direction": "falling"}, "A above B"),
+        ({"kind": "order", "margin": 0.5, "share": 0.9}, "A below B by more than 0.5, in at least 90 % of the replicates"),
+        ({"kind": "order", "share": 1}, "A below B, in all replicates"),
+        ({"kind": "equal"}, "equal values"),
+        ({"kind": "equal", "tolerance": 0.05}, "all within 5 % of the first"),
+        ({"kind": "at_most", "times": 1.5}, "B at most 1.5 times A"),
+        ({"kind": "within", "low": 1, "high": 2, "share": 0.9}, "numbers between 1 and 2, in at least 90 % of the replicates"),
+        ({"kind": "within", "high": 2}, "at most 2"),
+        ({"kind": "value", "printed": [1.0, 2.0]}, "a difference from the printed number of at most 5 % plus errors"),
+        ({"kind": "typical", "printed": [1.0, 2.0]}, "printed numbers in the central 95 % of the replicates"),
+        ({"kind": "correlation", "high": 0.3}, "an absolute correlation below 0.3"),
+    ],
+)
+def test_a_row_names_its_condition(test, needs):
+    assert row_of(claim_of(test), table_of(A=normal(1), B=normal(5))).needs == needs

@@ -105,9 +105,8 @@ def test_stand_in_data_in_any_scenario_mark_what_shows_it(plan_of):
     for figure in info.figures:
         scenarios = drawn.figure(figure.number, "paper").scenarios
         assert figure.stand_in == (absent.id in [scenario.id for scenario in scenarios])
-    several = next(figure for figure in info.figures if figure.number == "11")
-    assert several.stand_in
-    assert not drawn.figure("11", "paper").scenarios[0].stand_in
+    marked = [drawn.figure(figure.number, "paper") for figure in info.figures if figure.stand_in]
+    assert any(not figure.scenarios[0].stand_in for figure in marked)
 
 
 def test_what_is_made_from_published_files_is_named_and_not_confidential(info):

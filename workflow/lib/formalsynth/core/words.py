@@ -86,7 +86,7 @@ for _column, _words in {
         "Claimed ε",
         "The ε that a strict mechanism guarantees for such neighbours; for others, twice the Lipschitz bound of the data set.",
     ),
-    "claimed_larger": Words("Larger claim", "The larger of the claims that a mechanism makes on the two neighbours."),
+    "claimed_larger": Words("Larger claimed ε", "The larger of the claims that a mechanism makes on the two neighbours."),
     "attacked": Words(
         "Attacked ε",
         "A lower bound on ε, with 95 % confidence, from an attack that knows both neighbouring data sets and the mechanism, and "

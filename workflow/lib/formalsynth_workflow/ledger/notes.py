@@ -9,6 +9,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
+from formalsynth.core.rows import SHAPE_COLUMNS
 from formalsynth.core.words import METRICS, counted
 
 if TYPE_CHECKING:
@@ -39,15 +40,23 @@ STATISTIC_WORDS = {
 def quantity(estimate: Estimate) -> str:
     """Name of the column that a claim is about; empty if it has no name in words."""
     column = estimate.value[0]
-    words = METRICS.get(f"{estimate.table}.{column}", METRICS.get(column))
-    return words.name if words and estimate.over != "value" else ""
+    if column in SHAPE_COLUMNS:
+        shape = column.removeprefix("bound_")
+        return f"{STATISTIC_WORDS.get(shape, shape)} of the by-record bounds as shares of Δ"
+    base = column.removesuffix("_centre")
+    words = METRICS.get(f"{estimate.table}.{base}", METRICS.get(base))
+    if words is None or estimate.over == "value":
+        return ""
+    if base != column:
+        return f"{words.name} of several synthetic data sets"
+    return f"{words.name} of a data set" if words.name in ("Mean", "Median") else words.name
 
 
 def statistic(estimate: Estimate, units: int) -> str:
     """Statistic that a claim compares, in words; without the name of the statistic for a single unit."""
     name = STATISTIC_WORDS.get(estimate.statistic, estimate.statistic) if units > 1 else ""
     if estimate.above is not None:
-        return f"share above {estimate.above:g}"
+        return f"share above {estimate.above:,.6g}"
     if estimate.distance is not None:
         other = {DATA: "the data", "population": "the population"}.get(str(estimate.distance), str(estimate.distance))
         return f"{name} distance to {other}".strip()
@@ -55,10 +64,15 @@ def statistic(estimate: Estimate, units: int) -> str:
 
 
 def listed(names: Sequence[str], word: str) -> str:
-    """Join names by a word such as ``above``; names of numbers, and more than three names, are not repeated."""
-    if any("=" in name for name in names) or len(names) > 3:
+    """Join names by a word such as ``above``; names of numbers and of differences, and more than three, are not repeated."""
+    if any("=" in name or " less " in name for name in names) or len(names) > 3:
         return f"each {word} the next" if len(names) > 2 else f"the first {word} the second"
     return f" {word} ".join(names)
+
+
+def at_least(share: float | None, units: str) -> str:
+    """Words for a required share of the units, as in ``, in at least 90 % of the replicates``; empty for None."""
+    return f", in {'at least ' if share < 1 else ''}{share_of(share, units)}" if share is not None else ""
 
 
 def joined(numbers: Array) -> str:

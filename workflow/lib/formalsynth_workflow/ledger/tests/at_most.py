@@ -35,7 +35,7 @@ class AtMost(Test):
         errors = cells.scatter.error(lambda copies: copies[:, 1:] - self.times * copies[:, :1])
         slack = thresholds.errors_of(len(excess), len(cells.values)) * errors
         texts = [
-            f"{number / first:.2f} times {cells.names[0]}, at most {most / first:.2f} times with errors"
+            f"the ratio to {cells.names[0]} is {number / first:.2f}, with errors at most {most / first:.2f}"
             for number, most in zip(cells.estimates[1:], cells.estimates[1:] + slack, strict=True)
         ]
         note = named(cells.names[1:], texts)

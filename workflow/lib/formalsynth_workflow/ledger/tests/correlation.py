@@ -35,7 +35,7 @@ class Correlation(Test):
         reach = thresholds.errors_of(1, len(first)) / (len(first) - 3) ** 0.5
         centre = np.arctanh(min(abs(correlation), 1 - 1e-12))
         least, most = np.tanh(centre - reach), np.tanh(centre + reach)
-        note = f"correlation {correlation:.3f}; interval of its absolute value: {max(least, 0):.3f} to {most:.3f}"
+        note = f"the correlation is {correlation:.3f}; with errors, its absolute value is {max(least, 0):.3f} to {most:.3f}"
         if most <= self.high:
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if least > self.high else UNDETERMINED, note)

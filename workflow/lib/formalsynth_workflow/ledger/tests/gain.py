@@ -33,9 +33,10 @@ class Gain(Test):
         first, second = (sign * (cells.values[:, k + 1] - cells.values[:, k]) for k in (0, 2))
         share = float((first > second).mean() + (first == second).mean() / 2)
         low, high = share_interval(share, len(first), thresholds.confidence)
-        medians = " and ".join(joined(np.atleast_1d(np.median(gain))) for gain in (first, second))
+        medians = [joined(np.atleast_1d(np.median(gain))) for gain in (first, second)]
         units = share_of(share, unit_name(claim.estimate.by))
-        note = f"the median {CHANGES[self.direction]}s are {medians}; the first is larger in {units}"
+        change = f"the first {CHANGES[self.direction]} is {medians[0]}, the second {medians[1]}"
+        note = f"in the median, {change}; the first is larger in {units}"
         if low > 0.5:
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if high < 0.5 else UNDETERMINED, note)

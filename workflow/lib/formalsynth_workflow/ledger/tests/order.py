@@ -12,7 +12,7 @@ from scipy.special import stdtr
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import PAIRED
-from formalsynth_workflow.ledger.notes import listed, named, share_of, unit_name
+from formalsynth_workflow.ledger.notes import at_least, listed, named, share_of, unit_name
 from formalsynth_workflow.ledger.tests.base import (
     Cells,
     Judgement,
@@ -95,9 +95,8 @@ class Order(Test):
             order = f"{names[0]} {self._word} each of the others"
         elif self.pairs == "twins" and len(names) > 2:
             order = f"the first of each pair {self._word} the second"
-        least = least_share(self.share, thresholds)
-        share = f", in {share_of(least, unit_name(claim.estimate.by))}" if least else ""
-        return f"{order}{f' by {self.margin:g}' if self.margin else ''}{share}"
+        share = at_least(least_share(self.share, thresholds), unit_name(claim.estimate.by))
+        return f"{order}{f' by more than {self.margin:g}' if self.margin else ''}{share}"
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Require at least two cells, and complete pairs for twins."""

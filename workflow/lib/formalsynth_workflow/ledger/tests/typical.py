@@ -39,10 +39,11 @@ class Typical(Test):
         among = (low <= printed) & (printed <= high)
         less = ". All but the first are differences from the first" if self.less_first else ""
         texts = [
-            f"{joined(lower)} to {joined(upper)} (printed {joined(number)})"
+            f"{joined(lower)} to {joined(upper)} ({joined(number)})"
             for number, lower, upper in zip(printed, low, high, strict=True)
         ]
-        note = f"ranges of the {unit_name(claim.estimate.by)}: {named(cells.names, texts)}{less}"
+        ranges = f"range of most {unit_name(claim.estimate.by)}, and the printed number in parentheses"
+        note = f"{ranges}: {named(cells.names, texts)}{less}"
         if among.all():
             return Judgement(REPRODUCED, note)
         pairs = list(itertools.combinations(range(len(printed)), 2))

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from formalsynth.core.model import ordered
-from formalsynth_workflow.ledger.notes import named, share_of, unit_name
+from formalsynth_workflow.ledger.notes import at_least, named, share_of, unit_name
 from formalsynth_workflow.ledger.tests.base import Cells, Judgement, NeededShare, Test, least_share, share_interval, test_kind
 from formalsynth_workflow.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
@@ -63,7 +63,8 @@ class Within(Test):
 
     def needs(self, names: Sequence[str], claim: Claim, thresholds: Thresholds) -> str:
         """Name the limits, and the share of the units."""
-        limits = {"at least": self.low, "at most": self.high}
-        words = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
-        least = least_share(self.share, thresholds)
-        return f"{words}, in {share_of(least, unit_name(claim.estimate.by))}" if least else words
+        share = at_least(least_share(self.share, thresholds), unit_name(claim.estimate.by))
+        if self.low is not None and self.high is not None:
+            return f"numbers between {self.low:g} and {self.high:g}{share}"
+        limit = f"at least {self.low:g}" if self.low is not None else f"at most {self.high:g}"
+        return f"{limit}{share}"

@@ -29,7 +29,7 @@ for _column, _words in {
     "censored": Words("Censored records", "Records whose weighted log-likelihood is clipped at some draw: the median month."),
     "largest_epsilon": Words("Largest 2 Δ", "The largest local ε of a month, twice its Lipschitz bound without clipping."),
     "loss": Words("Largest loss", "The largest ε at the stated δ between neighbours in a month: a lower bound of its ε."),
-    "month": Words("Month", "The month, from 1; month 1 chooses."),
+    "month": Words("Month", "The number of the month; the first month chooses the settings of the others."),
     "first_loss": Words("Loss of month 1", "The same in month 1, whose scale and shift each neighbour chooses again."),
     "first_ecdf_max": Words("max-ECDF of month 1", "The largest difference of the distribution functions in month 1."),
 }.items():
