@@ -394,3 +394,21 @@ def test_documents_fit_the_screen_and_have_no_serious_finding(screen, documents,
         assert screen.execute_script("return document.documentElement.scrollWidth <= innerWidth"), name
         assert serious_findings(screen, axe_script()) == [], name
     screen.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("what does epsilon mean for one person", "explanation/epsilon"),
+        ("is Censor_w really epsilon differentially private", "papers/censor"),
+        ("run was interrupted, how to resume", "howto/when_a_run_stops"),
+        ("what is a synthesizer", "manual/glossary"),
+    ],
+)
+def test_a_question_in_words_finds_its_page(browser, documents, question, page):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    browser.get(f"{(documents / 'search.html').as_uri()}?q={question.replace(' ', '%20')}")
+    results = "return [...document.querySelectorAll('#search-results li a')].slice(0, 3).map((link) => link.getAttribute('href'))"
+    WebDriverWait(browser, 60).until(lambda driver: len(driver.execute_script(results)) == 3)
+    assert any(page in link for link in browser.execute_script(results))
