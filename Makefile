@@ -86,7 +86,7 @@ check-study: setup ## check that everything that a study of your own registers k
 
 bench: setup ## compare our fits with others', and measure the workflow's own cost (about an hour; PYMC=<python with pymc and nutpie>)
 	@export $(RUN) OMP_NUM_THREADS=1; set -e; python bench/fits.py $(if $(PYMC),--pymc '$(PYMC)'); \
-	python bench/many.py; python bench/large.py; python bench/outside.py; \
+	python bench/many.py; python bench/large.py; python bench/outside.py; python bench/sufficient_statistics.py; \
 	python bench/release_coverage.py; python bench/release_verdict.py
 
 same: setup ## check that the tables are the same as those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
