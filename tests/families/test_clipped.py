@@ -49,6 +49,10 @@ LAWS = {
         lambda x, eta, shape: stats.gamma.logpdf(x, shape, scale=np.exp(eta) / shape),
     ),
     "poisson": (lambda mean, _: stats.gamma.logpdf(mean, 1, scale=1000), lambda x, mean, _: stats.poisson.logpmf(x, mean)),
+    "beta": (
+        lambda mean, precision: stats.pareto.logpdf(precision, 1.5, scale=0.1) + 0 * mean,
+        lambda x, mean, precision: stats.beta.logpdf(x, precision * mean, precision * (1 - mean)),
+    ),
 }
 """Prior density, and density of a record, at two parameters; a Poisson distribution uses the first only."""
 CASES = {
@@ -111,6 +115,7 @@ DISTRIBUTIONS = {
     "gamma_regression": lambda eta, shape: stats.gamma(shape, scale=np.exp(eta) / shape),
     "negative_binomial": lambda mean, r: stats.nbinom(1 / r, 1 / (1 + mean * r)),
     "poisson": lambda mean, _: stats.poisson(mean),
+    "beta": lambda mean, precision: stats.beta(precision * mean, precision * (1 - mean)),
 }
 """Distribution of an outcome at two parameters."""
 BRACKETS = {
@@ -118,6 +123,7 @@ BRACKETS = {
     "gamma_regression": ([0, 0.6, 0.9, 1.2, np.inf], (-0.1, 6), ((-0.6, 0.2, 150), (2, 30, 150))),
     "negative_binomial": ([-0.5, 1.5, 3.5, np.inf], (2, 0.5), ((0.8, 6, 100), (0.005, 6, 200))),
     "poisson": ([-0.5, 1.5, 3.5, np.inf], (2.5,), ((1, 3.5, 600), (1, 1, 1))),
+    "beta": ([0, 0.1, 0.2, 0.5, 1], (0.2, 4), ((0.1, 0.35, 150), (1, 16, 150))),
 }
 """Edges of brackets, a reference, and ends and numbers of points of the grid."""
 
@@ -129,9 +135,10 @@ BRACKETS = {
 )
 def test_posteriors_clipped_inside_brackets_agree_with_the_grid(compiled, kind, centred):
     """The probability of a bracket counts in full; without records outside, an open bracket is included."""
-    load([f"formalsynth.families.{name}" for name in ("linear", "negative_binomial", "gamma_regression", "poisson")])
+    load([f"formalsynth.families.{name}" for name in ("linear", "negative_binomial", "gamma_regression", "poisson", "beta")])
     family, (edges, theta, grid), threshold = FAMILIES[kind], BRACKETS[kind], 0.3
-    x, edges = np.asarray(CASES[kind][0](np.random.default_rng(6)), dtype=float), np.array(edges)
+    draw = CASES[kind][0] if kind in CASES else lambda generator: generator.beta(0.8, 3, N)
+    x, edges = np.asarray(draw(np.random.default_rng(6)), dtype=float), np.array(edges)
     at, axes = np.digitize(x, edges) - 1, [np.linspace(*axis) for axis in grid]
     first, second = np.meshgrid(*axes, indexing="ij")
     prior, density = LAWS[kind]
@@ -150,6 +157,7 @@ def test_posteriors_clipped_inside_brackets_agree_with_the_grid(compiled, kind, 
     probability /= probability.sum()
     assert probability[[0, -1]].sum() + (0 if len(axes[1]) == 1 else probability[:, [0, -1]].sum()) < 2e-3
     stan = {"beta": theta[:1], "phi": 1 / theta[-1], "mu": theta[0], "sigma": theta[-1], "shape": theta[-1]}
+    stan |= {"phi": theta[0], "lambda": theta[-1]} if kind == "beta" else {}
     reference = Reference(tuple((name, stan[name]) for name in family.parameters)) if centred else None
     sensitive = Sensitive(np.ones(N), Range(edges[at], edges[at + 1], reference), np.ones(N), threshold, reference)
     data = sensitive.stan_data(family, intercept_only(x), np.ones(N), family.priors)
@@ -157,7 +165,7 @@ def test_posteriors_clipped_inside_brackets_agree_with_the_grid(compiled, kind, 
     assert fit.status == "ok", fit.reason
     effective = min(fit.ess_bulk_min, fit.ess_tail_min)
     for axis, name in enumerate(family.parameters):
-        drawn = np.ravel(fit.draws[name]) ** (-1.0 if name == "phi" else 1.0)
+        drawn = np.ravel(fit.draws[name]) ** (-1.0 if kind == "negative_binomial" and name == "phi" else 1.0)
         margin, points = probability.sum(axis=1 - axis), axes[axis]
         expected = float(margin @ points)
         spread = float(np.sqrt(margin @ (points - expected) ** 2))

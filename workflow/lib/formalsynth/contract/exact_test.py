@@ -45,6 +45,8 @@ LEAST = -1000.0
 """Log probability of a range that replaces all smaller ones, whose sums would have too few digits; neighbours share them."""
 BRACKETS = Ranges(edges=(-math.inf, 0.0, 30.0, math.inf))
 """Declared brackets of amounts, numbers and counts on the grids."""
+SHARES = Ranges(edges=(-math.inf, 0.1, math.inf))
+"""Declared brackets of shares."""
 DataSet = tuple[int, ...]
 """Positions of the records of a data set on the grid, in increasing order."""
 
@@ -313,7 +315,7 @@ def shares_grid() -> Grid:
     phi, precision = (axis.ravel() for axis in np.meshgrid(np.linspace(0.01, 0.99, 15), np.geomspace(0.11, 3000, 15)))
     large = np.random.default_rng(1).beta(0.5, 3, LARGE)
     records, many = (Records(values, np.ones((len(values), 1))) for values in (x, large))
-    return Grid(records, {"phi": phi, "lambda": precision}, many)
+    return Grid(SHARES.added_to(records), {"phi": phi, "lambda": precision}, SHARES.added_to(many))
 
 
 @cache

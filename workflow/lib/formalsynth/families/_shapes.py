@@ -6,11 +6,15 @@ import numpy as np
 from scipy.special import betaln
 
 from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.clipped import clipped_in_ranges_of_groups
 from formalsynth.core.constraints import Allowed
+from formalsynth.core.family import StanData, array_in, number_in
 
 SMALLEST = np.finfo(float).tiny
 LARGEST = 1 - np.finfo(float).epsneg
 """Ends of (0, 1) in floating point; values at 0 and 1 are moved to them to keep every log-likelihood finite."""
+NO_RANGES: StanData = {"m": 0, **{name: np.empty(0) for name in ("low", "high", "at", "times", "base", "range_group")}}
+"""Data of a fit without ranges."""
 
 
 def beta_terms(x: Array) -> Array:
@@ -38,6 +42,14 @@ class BetaShapes:
     def shapes(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Both shapes, (S, n), or (S, 1) if all records share them."""
         raise NotImplementedError
+
+    def with_ranges(self, data: StanData, records: Records, weights: Array, low: Array, high: Array, base: Array) -> StanData:
+        """Add the distinct ranges of the records with equal shapes, and a group and an offset of each record."""
+        n = int(number_in(data, "n"))
+        groups = {"terms": np.zeros((n, 1)), "group": data.get("group", np.ones(n, dtype=int))}
+        ranged = clipped_in_ranges_of_groups(groups, weights, np.maximum(low, 0), np.minimum(high, 1), base)
+        of_records = {"base": array_in(ranged, "terms")[:, 0], "range_group": ranged["group"]}
+        return {**data, **of_records, **{name: ranged[name] for name in NO_RANGES if name in ranged}}
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability of the intervals, from the side with the smaller tail."""

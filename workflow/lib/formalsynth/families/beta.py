@@ -11,7 +11,7 @@ from scipy.special import expit
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import BETA, Tabled, beta_draws
-from formalsynth.families._shapes import LARGEST, SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
+from formalsynth.families._shapes import LARGEST, NO_RANGES, SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
 
 __all__ = ["LARGEST", "SMALLEST", "BetaFamily", "beta_coefficients", "beta_terms"]
 
@@ -42,6 +42,7 @@ class BetaFamily(BetaShapes):
             "weight": weights[kept],
             "threshold": 0.0 if threshold is None else threshold,
             "centre": np.zeros(3),
+            **NO_RANGES,
             **priors,
         }
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 from formalsynth.core.arrays import Array, Draws, Records, distinct_rows, in_groups
 from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import BETA_REGRESSION, Tabled, beta_regression_draws
-from formalsynth.families._shapes import SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
+from formalsynth.families._shapes import NO_RANGES, SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
 
 
 @family("beta_regression")
@@ -68,6 +68,7 @@ class BetaRegressionFamily(BetaShapes):
             "group": group[kept] + 1,
             "threshold": threshold if censored else 0.0,
             "centre": np.zeros((len(design), 3)),
+            **NO_RANGES,
             **priors,
         }
 

@@ -223,6 +223,9 @@ def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None
     if program(family) and not has_distribution(family) and any(mechanism.truncates for mechanism in mechanisms):
         allowed = f"no truncation: the Stan program {model} generates no log_cdf (docs/howto/own_model.md)"
         raise entry.refuse("synthesizers", name, [allowed])
+    if tabled(family) is None and any(mechanism.staged or mechanism.selects for mechanism in mechanisms):
+        allowed = f"no box or tables: {model} declares no linear predictor and spread by which parameters are chosen"
+        raise entry.refuse("synthesizers", name, [allowed])
     fits_public = any(mechanism.fits_public for mechanism in mechanisms)
     if fits_public and tabled(family) is None and not has_distribution(family):
         how = "generate vector[n] log_cdf" if program(family) else "declare distribution = True"
