@@ -65,7 +65,7 @@ UNIT = "Bounds and uncentred clipping depend on the unit of the outcome: "
         ("cost", "5", [], [UNIT]),  # counts
         ("cost", "3", [RANGES], []),
         ("cost", "4", [], [RANGES]),
-        ("range", "21", ["a lower bound on what can be claimed"], [RANGES]),  # moves only
+        ("range", "21", ["a lower bound on what can be claimed", RANGES], []),  # records also join
     ],
 )
 def test_a_shipped_caption_has_what_its_figure_shows_and_nothing_else(plan_of, key, number, present, absent):

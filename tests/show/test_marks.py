@@ -187,7 +187,8 @@ def test_a_density_is_filled_and_has_area_1_and_equal_values_a_line():
     assert len(axis.collections) == 1
     assert set(level.get_xdata()) == {1.5}
     drawing = drawing_of(*made(figure_of(scenarios=[SCENARIO], kind="density", centred=True, zoom=4.0), rows))
-    assert legend_of(drawing) == [f"label A: sd {NORMAL.std(ddof=1):.3g}", "label B: sd 0"]
+    assert drawing.axes[1].get_title("left") == f"around their means\nsd {NORMAL.std(ddof=1):.3g}, 0"
+    assert legend_of(drawing) == ["label A", "label B"]
     assert drawing.axes[1].get_xlim() == (-4, 4)
 
 
@@ -198,7 +199,7 @@ def test_exact_densities_are_curves_over_histograms_with_their_spread():
     drawing = drawing_of(*made(display, rows_of(SCENARIO, ids=("A",), delta=NORMAL), details))
     assert np.asarray(drawing.axes[0].lines[0].get_xdata()) == pytest.approx(x)
     assert len(drawing.axes[0].patches) == 40
-    assert legend_of(drawing) == ["label A: sd 1"]
+    assert drawing.axes[1].get_title("left").endswith("sd 1")
 
 
 def test_lines_go_through_means_with_two_standard_errors():
@@ -271,6 +272,14 @@ def test_points_of_records_have_a_line_at_the_largest_one():
         assert axes[0].collections[0].get_offsets().tolist() == [[0.1, 1], [0.2, 5], [0.4, 3]]
         assert [text for axis in axes for text in texts_of(axis)] == ["Δ = 5", "Δ = 4"]
         assert axes[0].get_xlim() == axes[-1].get_xlim() == pytest.approx((0.088, 0.412))
+
+
+def test_records_are_paired_with_their_value_before():
+    rows = rows_of(SCENARIO, weight=[*np.linspace(0, 0.5, 40), *np.linspace(0.5, 1, 40)]).assign(record=list(range(40)) * 2)
+    rows = rows.assign(replicate=0).iloc[::-1]
+    (axis,) = axes_of(figure_of(kind="scatter", value="weight", x="weight", before={"B": "A"}, table="records"), rows)
+    points = np.asarray(axis.collections[0].get_offsets())
+    assert (points[:, 1] - points[:, 0]).tolist() == pytest.approx([0.5] * 40)
 
 
 SIZES = [scenario_of("first", n=n, replicates=40) for n in (100, 400, 1600)]

@@ -54,7 +54,8 @@ def composition(display: FigureDisplay, table: DataFrame, subject: str, warning:
         subject: the title, of any length.
         warning: a line above the title.
     """
-    figure, notes = display.figure, list[str]()
+    figure = display.figure
+    notes = list(figure.notes(display, table))
     table = table.assign(**{column: table[column] / figure.per for column in IN_UNITS if column in table})
     if not display.parts:
         table = with_reasons(figure, table)

@@ -21,7 +21,7 @@ LEAST = 0.1
 """Value above which an axis is logarithmic, if its values may be 0."""
 PLAIN = (4e-5, 2e6)
 """Limits of axes within which all tick labels of a drawing are plain numbers; beyond them, all are powers of ten."""
-LETTERS, SMALL = 54, 66
+LETTERS, SMALL = 51, 66
 """Numbers of characters of a title, and of other text, that fit into the width of a column."""
 STYLES: tuple[Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]], ...] = (
     "-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1)),
@@ -65,7 +65,7 @@ def grid(canvas: Canvas, number: int, across: int, **options: Any) -> list[Axes]
 
 def headed(axis: Axes, title: str) -> None:
     """Write the title of a frame on the left."""
-    axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3)
+    axis.set_title(title, loc="left", fontsize=TEXT, pad=3)
 
 
 def titled(display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:

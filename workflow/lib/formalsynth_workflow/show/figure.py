@@ -171,6 +171,10 @@ class Figure(Model):
         """Legend entries below the frames, without those of :attr:`LINES`."""
         return []
 
+    def notes(self, display: FigureDisplay, table: DataFrame) -> Sequence[str]:
+        """Return the notes of the parts of a sheet; none for a single figure."""
+        return []
+
     def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
         """Titles and tables of the frames: panels, synthesizers, or the scenarios in the order of the figure."""
         if self.panels == "synthesizer":

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from formalsynth.core.arrays import Array
-from formalsynth_workflow.show.drawing import STYLES, density, grid, headed, line_place, titled
+from formalsynth_workflow.show.drawing import STYLES, density, drawn_ids, grid, headed, line_place, titled
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name
 from formalsynth_workflow.show.style import COLUMN, edge
@@ -59,22 +59,19 @@ class Density(Figure):
             return [("", table)]
         centre = table.groupby("synthesizer")["value"].transform("mean")
         moved = {column: table[column] - centre for column in ("value", "x") if column in table}
-        return [("as they are", table), ("around their means", table.assign(**moved))]
+        known = [part for id, part in by_name(table, "synthesizer") if not display.looks[id].guarantee.startswith("none")]
+        words = ", ".join(f"{_spread(part):.3g}" for part in known)
+        return [("as they are", table), (f"around their means\nsd {words}", table.assign(**moved))]
 
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column, with the frames side by side."""
         return COLUMN, 1.75
 
     def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
-        """Legend entries for the curves, with the spread of each in a figure with a centred frame."""
+        """Legend entries for the curves."""
         from matplotlib.lines import Line2D
 
-        handles = []
-        for id, part in by_name(table, "synthesizer"):
-            centred = self.centred and not display.looks[id].guarantee.startswith("none")
-            words = f": sd {_spread(part):.3g}" if centred else ""
-            handles.append(Line2D([], [], label=f"{display.named(id)}{words}", **_line(display, id)))
-        return handles
+        return [Line2D([], [], label=display.named(id), **_line(display, id)) for id in drawn_ids(display, table)]
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw the frames side by side."""

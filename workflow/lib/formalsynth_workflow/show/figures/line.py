@@ -50,7 +50,7 @@ class Line(Framed):
     PRINTS = True
     READING = "Points: means; bars: two standard errors"
     HEIGHT = 1.45
-    MARGIN = 0.3
+    MARGIN = 0.25
 
     kind: Literal["line"]
     at: str = Field("", description="Parameter whose values are the points of a line, if x is itself a result or is left out.")
@@ -135,7 +135,7 @@ class Line(Framed):
         """Width of a column for a single frame, otherwise of a page; frames are side by side."""
         number = len(self._frames(display, table))
         rows = -(-number // MOST)
-        tall = 1.6 if number == 1 else self.HEIGHT if rows < 3 else 0.9
+        tall = self.HEIGHT if rows < 3 else 0.9
         return COLUMN if number == 1 else PAGE, tall * rows + self.MARGIN
 
     def _frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame, bool]]:

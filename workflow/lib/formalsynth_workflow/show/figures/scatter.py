@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from pydantic import Field
 from formalsynth_workflow.show.drawing import grid, headed, titled
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_name
-from formalsynth_workflow.show.style import COLUMN, PAGE, TEXT, edge
+from formalsynth_workflow.show.style import COLUMN, INK, PAGE, edge
 from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle
 
 MARKERS = ("o", "^", "s", "v")
@@ -27,15 +28,30 @@ class Scatter(Figure):
     value: str = Field(description="Column that is drawn.")
     x: str = Field(min_length=1, description="Column on the x axis.")
     x_label: str = Field("", description="Label of the x axis.")
+    before: dict[str, str] = Field(
+        default_factory=dict,
+        description="Synthesizer with the x of each record, by that with its y.",
+    )
     line: Literal["none", "delta"] = Field("none", description="Dashed line: each synthesizer's Δ, its largest value.")
 
     def line_words(self) -> str:
         """Words of the caption on the dashed lines; empty if there are none."""
-        return "Dashed lines: Δ, the largest bound" if self.line == "delta" else ""
+        equal = "Dotted: no change" if self.before else ""
+        return "Dashed lines: Δ, the largest bound" if self.line == "delta" else equal
 
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a column for one frame, otherwise of a page."""
         return COLUMN if self.panels == "none" else PAGE, self.HEIGHT + self.MARGIN
+
+    def extended(self, display: FigureDisplay, tidy: DataFrame, collected: Sequence[DataFrame]) -> DataFrame:
+        """Pair the values of each record if config requests it."""
+        if not self.before:
+            return tidy
+        keys = ["scenario", "replicate", "record"]
+        values = tidy.set_index(["synthesizer", *keys])["value"]
+        drawn = tidy[tidy["synthesizer"].isin(list(self.before))]
+        pairs = drawn.assign(synthesizer=drawn["synthesizer"].map(self.before)).set_index(["synthesizer", *keys]).index
+        return drawn.assign(x=values.reindex(pairs).to_numpy())
 
     def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
         """Legend entries for the points, as drawn, if synthesizers share a frame."""
@@ -62,6 +78,8 @@ class Scatter(Figure):
         axes = grid(canvas, len(groups), len(groups), sharex=True, sharey=True)
         for axis, (title, group) in zip(axes, groups, strict=True):
             headed(axis, title)
+            if self.before:
+                axis.axline((0, 0), slope=1, color=INK, linewidth=0.6, linestyle=":")
             self._draw_points(axis, group, display)
             axis.margins(y=0.12)
             axis.set_xlim(float(table["x"].min() - margin), float(table["x"].max() + margin))
@@ -78,7 +96,8 @@ class Scatter(Figure):
             if self.line == "delta":
                 largest = points["value"].max()
                 axis.axhline(largest, linestyle=(0, (4, 2)), color=colour, linewidth=0.9)
+                side, off = ("bottom", 2) if largest == table["value"].max() else ("top", -2)
                 axis.annotate(
-                    f"Δ = {largest:.3g}", (0.005, largest), xycoords=axis.get_yaxis_transform(),
-                    xytext=(0, 1.5 - 10 * (k % 2)), textcoords="offset points", fontsize=TEXT, color=colour,
+                    f"Δ = {largest:.3g}", (0.005, largest), (0, off), axis.get_yaxis_transform(), "offset points", va=side,
+                    color=colour,
                 )  # fmt: skip

@@ -12,6 +12,7 @@ from formalsynth.core.kinds import ByKind
 from formalsynth_workflow.show.compose import Composition, compose, composition
 from formalsynth_workflow.show.drawing import legend_height
 from formalsynth_workflow.show.figure import DEFAULT, FIGURES, Figure, FigureDisplay, figure_kind
+from formalsynth_workflow.show.left_out import is_empty
 from formalsynth_workflow.show.style import COLUMN
 from formalsynth_workflow.show.types import Canvas, DataFrame, Handle
 
@@ -65,6 +66,11 @@ class Sheet(Figure):
         parts = [content for row in _rows(display, table) for _, content in row]
         return list({str(handle.get_label()): handle for content in parts for handle in content.legend}.values())
 
+    def notes(self, display: FigureDisplay, table: DataFrame) -> list[str]:
+        """Return the notes of all parts, each once."""
+        parts = [content for row in _rows(display, table) for _, content in row if not is_empty(content.table)]
+        return list(dict.fromkeys(note for content in parts for note in content.notes.splitlines()))
+
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a page, or of a column if only one part has results."""
         rows = _rows(display, table)
@@ -76,7 +82,7 @@ class Sheet(Figure):
         places = canvas.subfigures(len(rows), len(rows[0]), squeeze=False, height_ratios=[_height(row) for row in rows])
         for row, canvases in zip(rows, places, strict=True):
             for (part, content), place in zip(row, canvases, strict=False):
-                compose(part, place, replace(content, legend=[]))
+                compose(part, place, replace(content, legend=[], notes=content.notes if is_empty(content.table) else ""))
 
 
 def _rows(display: FigureDisplay, table: DataFrame) -> list[list[tuple[FigureDisplay, Composition]]]:
@@ -91,5 +97,5 @@ def _rows(display: FigureDisplay, table: DataFrame) -> list[list[tuple[FigureDis
 
 
 def _height(row: list[tuple[FigureDisplay, Composition]]) -> float:
-    """Height of a row of parts in inches, without their legends, which the sheet has."""
-    return max(content.height - legend_height(content.legend, content.columns, "") for _, content in row)
+    """Height of a row of parts in inches, without their legends and notes, which the sheet has."""
+    return max(content.height - legend_height(content.legend, content.columns, content.notes) for _, content in row)

@@ -96,8 +96,7 @@ class Violin(Framed):
             headed(axis, title)
             self._draw_rows(axis, rows, group)
             dashed(axis, group["line"], self.line_name())
-            if aside or axis is axes[-1]:
-                axis.set_xlabel(display.value_label, loc="center" if aside else "right")
+        axis.set_xlabel(display.value_label, loc="right")
 
     def _draw_rows(self, axis: Axes, rows: list[Row], table: DataFrame) -> None:
         """Draw the rows of a frame from the top, with the printed values, and the median of the confidential data."""
