@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
@@ -38,8 +39,8 @@ def faults(drawing, name):
     texts = [(text, box) for text, box in texts if text not in undrawn]
     frame = drawing.bbox.padded(SLACK)
     wrong = [f"cut: {_of(text)}" for text, box in texts if not (frame.contains(*box.min) and frame.contains(*box.max))]
-    for (first, one), (second, other) in itertools.combinations(texts, 2):
-        if _overlap(one, other):
+    for (first, box), (second, another) in itertools.combinations(texts, 2):
+        if _overlap(box, another):
             wrong.append(f"on top of each other: {_of(first)}, {_of(second)}")
     wrong += [f"crossed: {_of(text)}" for text, box in texts for line in _straight_lines(text) if _overlap(box, line)]
     if drawing.get_figheight() > TALLEST and name not in TALLER:
@@ -73,8 +74,10 @@ def _undrawn(drawing):
                 yield from (part.label, part.offsetText)
 
 
-def _overlap(one, other):
-    return min(one.x1, other.x1) - max(one.x0, other.x0) > SLACK and min(one.y1, other.y1) - max(one.y0, other.y0) > SLACK
+def _overlap(box, another):
+    """Return True if two boxes overlap by more than texts may touch."""
+    low, high = np.maximum(box.min, another.min), np.minimum(box.max, another.max)
+    return bool((high - low > SLACK).all())
 
 
 def _straight_lines(text):

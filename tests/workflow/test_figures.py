@@ -13,8 +13,8 @@ def faults_of(paper, scale, folder):
     """Faults of the figures of a paper that have a tidy table in a folder, by number."""
     numbers = [number for number, figure in paper.figures.items() if not isinstance(figure, Repeat)]
     drawn = [number for number in numbers if (folder / f"fig{int(number):02d}.csv").exists()]
-    found = {number: faults(redrawn(paper, number, scale, folder), (paper.key, number)) for number in drawn}
-    return drawn, {number: wrong for number, wrong in found.items() if wrong}
+    by_number = {number: faults(redrawn(paper, number, scale, folder), (paper.key, number)) for number in drawn}
+    return drawn, {number: wrong for number, wrong in by_number.items() if wrong}
 
 
 @pytest.mark.workflow
