@@ -123,7 +123,7 @@ CHANGES = {
     "centre sets": (f"{S}.centre_sets", 3, EVERY_MEASURE | {"collect"}),
     "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"collect", "simulate"}),
     "sample size": (f"{S}.n", 1000, EVERYTHING),
-    "scenario id": (f"{S}.id", 9, EVERYTHING),
+    "scenario id": (f"{S}.id", 99, EVERYTHING),
     "paper id": ("paper.id", 9, EVERYTHING),
     "root seed": ("run.root_seed", 1, EVERYTHING),
 }  # fmt: skip

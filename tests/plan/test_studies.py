@@ -158,7 +158,7 @@ def test_what_a_study_registers_is_gone_for_the_next_one(read):
         ({"scenarios": {"groups": {"famly": "beta"}}}, ["scenarios.groups.famly", "did you mean family?"]),
         (
             {"scenarios": {"groups": {"n": [20, 50]}}},
-            ["figures.1.scenario", "because groups has 2: give size: 20 or 50, or panels: synthesizer"],
+            ["figures.1.scenario", "because groups has 2: give size: 20 or 50"],
         ),
     ],
     ids=lambda value: str(value)[:40],

@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import elementwise
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.gaussian import analytic_sigma, classical_sigma, gaussian_delta
@@ -89,6 +88,8 @@ def instance_epsilon(influence: Array, sigma: float, delta: float, calibration: 
 
 def _smallest(ratio: Array, delta: float) -> Array:
     """Return the smallest epsilon >= 0 with ``gaussian_delta <= delta``, for each sensitivity in units of the noise."""
+    from scipy.optimize import elementwise  # takes half a second, which a plan does not need
+
     distinct, inverse = np.unique(ratio, return_inverse=True)
     epsilons = np.zeros_like(distinct)
     reaching = np.asarray(gaussian_delta(1.0, distinct, 0.0)) > delta
