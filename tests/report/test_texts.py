@@ -14,7 +14,7 @@ from formalsynth_workflow.ledger.verdicts import VERDICTS
 from formalsynth_workflow.plan.model import find_all
 from formalsynth_workflow.report.alt_text import alt_text
 from formalsynth_workflow.report.captions import finding
-from formalsynth_workflow.report.contents import read_ledger
+from formalsynth_workflow.report.contents import read_grid, read_ledger
 from formalsynth_workflow.report.findings import FINDINGS, JUDGED, findings
 from formalsynth_workflow.report.formats import by_number, duration, for_people, number, with_error
 from formalsynth_workflow.report.listings import key_lines
@@ -244,3 +244,23 @@ def test_lines_of_claims(tmp_path):
     text = "# first\nclaims:\n  - id: a-b\n    place: x\n  - place: y\n    id: c\nx: 1\n"
     path = made_up_report.write(tmp_path / "claims.yaml", text)
     assert key_lines(path) == {"claims": 2, "claims.a-b": 3, "claims.c": 5, "x": 7}
+
+
+def test_the_best_two_numbers_of_a_statistic_are_marked(tmp_path):
+    columns = "statistic,synthesizer,label,guarantee,estimate,mcse,from,printed,difference"
+    rows = [
+        "mean,Data,Data,,10,,1,,", "mean,A,A,,12,,1,,", "mean,B,B,,9,,1,,", "mean,C,C,,12,,1,,",
+        "ecdf_max,A,A,,0.3,,1,,", "ecdf_max,B,B,,0.1,,1,,", "ecdf_max,C,C,,0.2,,1,,",
+        "delta,A,A,,1,,1,,", "delta,B,B,,2,,1,,", "delta,C,C,,3,,1,,",
+    ]  # fmt: skip
+    (tmp_path / "table1.csv").write_text("\n".join([columns, *rows]), encoding="utf-8")
+    cells = {
+        row["label"]: {name: cell["element"] for name, cell in row["cells"].items()}
+        for row in read_grid(tmp_path / "table1.csv").rows
+    }
+    assert cells == {
+        "Data": {"mean": ""},
+        "A": {"mean": "u", "ecdf_max": "", "delta": ""},
+        "B": {"mean": "strong", "ecdf_max": "strong", "delta": ""},
+        "C": {"mean": "u", "ecdf_max": "u", "delta": ""},
+    }

@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PIL import Image
 
+from formalsynth.core.model import DATA
+from formalsynth.core.utility import COLUMNS
 from formalsynth.runtime.files import read_table, unbroken
 from formalsynth_workflow.ledger.claims import kind_name
 from formalsynth_workflow.ledger.judge import LedgerRow
@@ -21,8 +23,13 @@ from formalsynth_workflow.report.formats import number
 from formalsynth_workflow.report.info import DisplayInfo, PaperInfo
 from formalsynth_workflow.report.listings import excerpt
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
 """Columns of a table's CSV with the numbers of a cell."""
+BEST = {1.0: "strong", 2.0: "u"}
+"""Elements of the best and the second best number of a statistic."""
 TABLE_COLUMNS = frozenset({"statistic", "synthesizer", "label", "guarantee", "from", "data", *CELL_COLUMNS})
 """Columns that any table's CSV may have; all other columns are parameters."""
 
@@ -62,7 +69,12 @@ class Grid(NamedTuple):
     """Names of the parameters that have a column."""
     rows: Sequence[Mapping[str, Any]]
     """Label, guarantee and parameters of a synthesizer, its ``id`` if nothing else distinguishes it from another one, and its
-    ``cells`` by statistic, each with the numbers of :data:`CELL_COLUMNS`."""
+    ``cells`` by statistic, each with the numbers of :data:`CELL_COLUMNS`, and the element in which it is shown or empty text."""
+
+    @property
+    def ranked(self) -> bool:
+        """True if the best numbers are marked."""
+        return any(cell["element"] for row in self.rows for cell in row["cells"].values())
 
     @property
     def printed(self) -> bool:
@@ -210,13 +222,26 @@ def read_grid(path: Path) -> Grid:
     table = read_table(path)
     parameters = [str(name) for name in table if name not in TABLE_COLUMNS]
     table[parameters] = table[parameters].map(_short)
+    table["element"] = _places(table).map(BEST).fillna("")
     heads = table.drop_duplicates("synthesizer").rename(columns={"synthesizer": "id"})
     heads["id"] = heads["id"].where(heads.duplicated(["label", *parameters], keep=False), "")
-    cells = {id: own.set_index("statistic")[list(CELL_COLUMNS)] for id, own in table.groupby("synthesizer", sort=False)}
+    cells = {id: own.set_index("statistic")[[*CELL_COLUMNS, "element"]] for id, own in table.groupby("synthesizer", sort=False)}
     columns = {column: heads[column].to_list() for column in ("id", "label", "guarantee", *parameters)}
-    columns["cells"] = [own.astype(float).to_dict("index") for own in cells.values()]
+    columns["cells"] = [own.astype(dict.fromkeys(CELL_COLUMNS, float)).to_dict("index") for own in cells.values()]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return Grid(list(table["statistic"].unique()), parameters, rows)
+
+
+def _places(table: pd.DataFrame) -> pd.Series:
+    """Rank the synthesizers by the utility of each statistic; missing without a row of the data, and for other statistics.
+
+    Numbers are best if they are nearest to that of the data, differences between distribution functions if they are smallest.
+    """
+    data = table[table["synthesizer"] == DATA].set_index("statistic")["estimate"]
+    nearest = table["statistic"].map(data).mask(table["statistic"].str.startswith("ecdf_"), 0.0 if len(data) else math.nan)
+    ranked = (table["synthesizer"] != DATA) & table["statistic"].isin(COLUMNS)
+    distance = (table["estimate"] - nearest).abs().where(ranked)
+    return distance.groupby(table["statistic"]).rank("dense")
 
 
 def _short(value: float | str) -> str:
