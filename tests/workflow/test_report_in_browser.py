@@ -317,10 +317,10 @@ def reference(tmp_path_factory, repository):
 
 QUESTIONS = load_yaml(Path(__file__).with_name("questions.yaml"))
 """Questions of readers by kind, each with the pages and claims that answer it."""
-MISSED = {"known": 0, "fresh": 0, "readers": 2}
+MISSED = {"known": 0, "fresh": 1, "readers": 2}
 """Largest number of questions without an answer among the first three hits."""
 LONG = 100
-"""Largest number of hits of a reader's question, of about 560 entries."""
+"""Largest number of hits of a reader's question, of about 650 entries."""
 
 
 def first_hits(browser, reference, questions):
