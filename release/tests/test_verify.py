@@ -165,7 +165,9 @@ def bits_in_order(lines):
 
 
 def sealed_again(folder):
-    """Renew the checksums."""
+    """Renew the checksums, if all entries are files: a pipe would never end."""
+    if not all(path.is_file() and not path.is_symlink() for path in folder.iterdir()):
+        return
     (folder / MANIFEST).unlink(missing_ok=True)
     seal(folder)
     (folder / MANIFEST).chmod(0o644)
@@ -273,7 +275,7 @@ def test_a_planted_change_is_found_with_and_without_new_checksums(folder, kind):
     CHANGES[kind](folder)
     with pytest.raises(DataError):
         verify(folder)
-    if kind not in OF_MANIFEST and all(path.is_file() and not path.is_symlink() for path in folder.iterdir()):
+    if kind not in OF_MANIFEST:
         sealed_again(folder)
         with pytest.raises(DataError):
             verify(folder)
@@ -384,7 +386,7 @@ def test_planted_changes_are_found_in_releases_of_households(tmp_path, other, ki
                 sealed_again(folder) if again and name not in OF_MANIFEST else None
                 verify(folder)
                 unfound.append(name)
-            except (DataError, OSError):  # a folder has no checksum
+            except DataError:
                 continue
     with capsys.disabled():
         print(f"\n{kind}: {len(CHANGES) - len(unlike)} changes, {len(unfound)} not found; of another kind: {', '.join(unlike)}")

@@ -42,7 +42,9 @@ def test_a_user_who_cannot_write_to_cmdstan_compiles_with_it(tmp_path, cmdstan, 
     assert ran.stdout == "compiled\n", ran.stderr
     data, output = tmp_path / "data.json", tmp_path / "output.csv"
     sums = {"weight_total": 50, "weighted_sum": 5000, "prior_shape": 1, "prior_rate": 1}
-    data.write_text(json.dumps(sums | {"n": 0, "terms": [], "group": [], "threshold": 0}))
+    uncensored = {"n": 0, "terms": [], "group": [], "threshold": 0}
+    no_ranges = {"m": 0, "low": [], "high": [], "at": [], "times": []}
+    data.write_text(json.dumps(sums | uncensored | no_ranges))
     words = ["sample", "num_samples=10", "num_warmup=10", "data", f"file={data}", "output", f"file={output}"]
     sampled = subprocess.run([str(tmp_path / "poisson"), *words], capture_output=True, text=True, check=False, timeout=60)
     assert sampled.returncode == 0, sampled.stdout + sampled.stderr
