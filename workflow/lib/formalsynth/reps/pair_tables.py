@@ -54,9 +54,8 @@ def information(table: Array) -> float:
 
 @dataclass(frozen=True)
 class Tree:
-    """Model in which each column depends on one other column (Chow and Liu 1968)."""
+    """Model in which each column but the first, the root, depends on one other column (Chow and Liu 1968)."""
 
-    root: int
     start: Array = field(repr=False)
     """(cells,) distribution of the root."""
     edges: tuple[tuple[int, int, Array], ...] = field(repr=False)
@@ -76,13 +75,13 @@ class Tree:
             total = table.sum(axis=1, keepdims=True)
             share = np.divide(table, total, out=np.full_like(table, 1 / table.shape[1]), where=total > 0)
             edges.append((parent, int(child), share))
-        return cls(0, tables[0, edges[0][1]].sum(axis=1), tuple(edges))
+        return cls(tables[0, edges[0][1]].sum(axis=1), tuple(edges))
 
     def draw(self, generator: np.random.Generator, n: int) -> Integers:
         """Draw the cells (n, columns) of n records."""
         uniform = generator.random((n, len(self.edges) + 1))
         codes = np.zeros(uniform.shape, dtype=np.int64)
-        codes[:, self.root] = np.minimum(np.searchsorted(np.cumsum(self.start), uniform[:, 0], "right"), len(self.start) - 1)
+        codes[:, 0] = np.minimum(np.searchsorted(np.cumsum(self.start), uniform[:, 0], "right"), len(self.start) - 1)
         for place, (parent, child, share) in enumerate(self.edges, start=1):
             ends = np.cumsum(share, axis=1)[codes[:, parent], :-1]
             codes[:, child] = (uniform[:, [place]] >= ends).sum(axis=1)
@@ -90,7 +89,7 @@ class Tree:
 
     def log_probability(self, codes: Integers) -> Array:
         """Log probability (n,) of the cells of records."""
-        total = np.log(np.maximum(self.start[codes[:, self.root]], TINY))
+        total = np.log(np.maximum(self.start[codes[:, 0]], TINY))
         for parent, child, share in self.edges:
             total += np.log(np.maximum(share[codes[:, parent], codes[:, child]], TINY))
         return np.asarray(total)

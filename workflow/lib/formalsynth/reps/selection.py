@@ -42,4 +42,4 @@ def select_strength(
     sigma = sigma_of(len(candidates), budget)
     enough = totals + sigma * generator.standard_normal(len(totals)) >= share * n
     chosen = max((lam for lam, kept in zip(candidates, enough, strict=True) if kept), default=min(candidates))
-    return chosen, GaussianCost(math.sqrt(len(candidates)) / sigma if sigma else math.inf)
+    return chosen, GaussianCost.of(math.sqrt(len(candidates)), sigma)

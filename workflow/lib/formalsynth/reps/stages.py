@@ -54,6 +54,11 @@ class GaussianCost:
     mu: float
     """Root of the sum of squared sensitivities in units of the noise; infinite without noise."""
 
+    @classmethod
+    def of(cls, sensitivity: float, sigma: float) -> GaussianCost:
+        """Cost of noise ``sigma`` on a statistic of this L2 sensitivity, which is 0 if nothing is released."""
+        return cls(sensitivity / sigma if sigma else math.inf if sensitivity else 0.0)
+
     def epsilon(self, delta: float, weight: float = 1.0, before: float = 0.0) -> float:
         """Smallest epsilon at ``delta``; arguments as in :meth:`Cost.epsilon`."""
         mu = math.hypot(weight * self.mu if weight > 0 else 0.0, before)
@@ -139,8 +144,7 @@ def score(
         statistic = scorer.statistic(domain, records, tables)
         tables = scorer.tables(domain, statistic + sigma * generator.standard_normal(statistic.shape), tables)
     assert tables is not None
-    mu = 0.0 if parts == 0 else math.sqrt(parts) / sigma if sigma else math.inf
-    return Scored(tables, GaussianCost(mu), sigma)
+    return Scored(tables, GaussianCost.of(math.sqrt(parts), sigma), sigma)
 
 
 @dataclass(frozen=True)

@@ -55,4 +55,4 @@ class Graphical:
         counts = pair_counts(coarse.codes(records), sizes, weights)
         noisy = counts + sigma * generator.standard_normal(len(counts))
         tree = Tree.of(pair_frequencies(noisy, sizes, 0.0), len(sizes))
-        return Learned(TreeModel(coarse, tree), GaussianCost(math.sqrt(parts) / sigma if sigma else math.inf))
+        return Learned(TreeModel(coarse, tree), GaussianCost.of(math.sqrt(parts), sigma))

@@ -213,7 +213,7 @@ class NaiveBayesLearner:
         if np.isfinite(budget.epsilon):
             sigma = ACCOUNTINGS[self.noise].sigma(len(rows.starts), budget.epsilon, budget.delta)
         model = fit_naive_bayes(release_sums(rows, weights, sigma, generator), domain.levels, clip=domain.clip)
-        return Learned(model, GaussianCost(rows.sensitivity / sigma if sigma else np.inf))
+        return Learned(model, GaussianCost.of(rows.sensitivity, sigma))
 
     def _contributions(self, domain: Domain, records: MixedRecords) -> Contributions:
         return contributions(

@@ -10,10 +10,8 @@ import numpy as np
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.reps.domain import Domain, MixedRecords
 from formalsynth.reps.pair_tables import Tree, pair_counts, pair_frequencies, pairs_of
+from formalsynth.reps.scorers.one_way import COUNT_FLOOR
 from formalsynth.reps.stages import SCORERS, Scorer, Tables
-
-COUNT_FLOOR = 1.0
-"""Smallest value of a noisy count, so an empty cell has a finite score (chosen)."""
 
 
 @dataclass(frozen=True)
