@@ -9,8 +9,11 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
+import io
+import itertools
 import re
 import sys
+import tokenize
 from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +24,8 @@ CARDS = "docs/proofs/*.md"
 SOURCES = re.compile(r"^\*\*Sources\.\*\* .+?(?=\n\n)", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^(\*\*Code\.\*\* .+?\sConfirmed:\s)`(\w*)`", re.MULTILINE | re.DOTALL)
 """Paragraph with the names of functions, classes and Stan files, and the digest of their code when the proof was confirmed."""
+BLOCKS = ("INDENT", "DEDENT")
+"""Tokens for the begin and the end of a block."""
 COMMENT = re.compile(r"//.*|\s+")
 
 
@@ -81,17 +86,49 @@ def code_of(name: str) -> str:
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise LookupError(f"there is no module {module}")
-    node: ast.AST = ast.parse(Path(spec.origin).read_bytes())
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    node: ast.AST = ast.parse(text)
     for part in path.split("."):
         inner = [child for child in ast.iter_child_nodes(node) if part in _names(child)]
         if not inner:
             raise LookupError(f"there is no {name}")
         node = inner[0]
-    for parent in ast.walk(node):
-        if isinstance(body := getattr(parent, "body", None), list):
-            kept = [child for child in body if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant))]
-            body[:] = kept or [ast.Pass()]
-    return ast.unparse(node)
+    docstrings = {
+        line
+        for child in ast.walk(node)
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+        for line in range(child.lineno, (child.end_lineno or child.lineno) + 1)
+    }
+    within = range(_first_line(node), (getattr(node, "end_lineno", None) or 0) + 1)
+    tokens = [token for line, token in _tokens(text) if line in within and (line not in docstrings or token in BLOCKS)]
+    return " ".join(itertools.dropwhile(BLOCKS.__contains__, tokens))  # blocks before it begin or end there
+
+
+def _first_line(node: ast.AST) -> int:
+    """Line of a statement, or of the first of its decorators."""
+    return min(part.lineno for part in [node, *getattr(node, "decorator_list", [])] if isinstance(part, ast.stmt | ast.expr))
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the tokens of a module with their lines, without comments and layout, the same in every version of Python.
+
+    A string with fields is one token, as it was before Python 3.12.
+    """
+    lines, nested, start = list(io.StringIO(text)), 0, (0, 0)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind.endswith("STRING_START"):
+            start, nested = token.start if not nested else start, nested + 1
+        elif kind.endswith("STRING_END"):
+            nested -= 1
+            if not nested:
+                (first, begin), (last, end) = start, token.end
+                whole = "".join(lines[first - 1 : last])
+                yield first, whole[begin : len(whole) - len(lines[last - 1]) + end]
+        elif not nested and kind in (*BLOCKS, "NEWLINE"):
+            yield token.start[0], kind
+        elif not nested and kind not in ("COMMENT", "NL"):
+            yield token.start[0], token.string
 
 
 def _names(node: ast.AST) -> set[str]:

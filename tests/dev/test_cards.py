@@ -57,6 +57,8 @@ LISTED = {"https://doi.org/10.1561/0400000042"}
         ("Clip.of", "at most 2", "at most two", False),
         ("Clip", "Clip of a value", "Clip", False),
         ("Clip.of", "= 3", "= 4", False),
+        ("Clip.of", "min(value, 2)", "min(\n            value, 2\n        )", False),
+        ("Clip", '        """Return the value, at most 2."""\n', "", False),
     ],
 )
 def test_a_card_is_outdated_if_its_code_changes_and_not_if_other_text_does(module, name, part, other, outdated):
@@ -84,6 +86,19 @@ def test_code_that_does_not_exist_is_an_error(module):
     for name in ("made_up_clipping:Clip.no", "no_such_module:f"):
         with pytest.raises(LookupError, match="there is no"):
             code_of(name)
+
+
+def test_a_statement_that_leaves_a_block_is_other_code(module):
+    block = "if value < 0:\n            value = 0\n            value = 1"
+    module("return min(value, 2)", block)
+    inside = code_of("made_up_clipping:Clip.of")
+    module("return min(value, 2)", block.replace("            value = 1", "        value = 1"))
+    assert code_of("made_up_clipping:Clip.of") != inside
+
+
+def test_a_string_with_fields_is_one_token_in_every_version_of_python(module):
+    module("min(value, 2)", """f"{value + 1!r} {{}} {f'{value:.1f}'}\"""")
+    assert code_of("made_up_clipping:Clip.of").endswith("""return f"{value + 1!r} {{}} {f'{value:.1f}'}" NEWLINE""")
 
 
 def test_comments_and_layout_of_a_stan_file_are_no_code(tmp_path):
