@@ -24,7 +24,7 @@ stop = { echo "$(1)" >&2; exit 1; }
 # The environment is made again if it was moved, if its Python no longer exists, or if it was left unfinished.
 AGAIN := $(shell [ "$$(cat .venv/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all first setup test test-slow lint check-study bench same reference docs lock clean help again
+.PHONY: all first setup test test-slow lint style types check-study bench same reference docs lock clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less if there are results already."
@@ -61,7 +61,7 @@ config/KEYS.md: .venv/complete $(wildcard workflow/lib/*/*/*.py workflow/lib/*/*
 	    why='a download differs from requirements.txt: try again, and do not use it if the difference persists'; \
 	  $(call stop,The Python packages could not be installed ($$why); see .venv/pip.log. Downloads are kept for the next make.); }
 
-.venv/for_tests: requirements-dev.txt .venv/complete
+.venv/for_tests: requirements-dev.txt .venv/complete | setup
 	@echo "Installing the packages for tests and style checks, from requirements-dev.txt"
 	@$(PIP) --require-hashes -r requirements-dev.txt > .venv/pip-dev.log 2>&1 || { tail -n 3 .venv/pip-dev.log >&2; exit 1; }
 	@touch $@
@@ -70,15 +70,18 @@ test: setup .venv/for_tests ## set-up, then the tests, except the slow ones (PYT
 	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 test-slow: setup .venv/for_tests ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
-	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -m slow --durations=0 -n 2 --dist worksteal $(PYTEST)
+	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -m slow --durations=0 -n 3 --dist worksteal $(PYTEST) # some of them wait for a cluster
 
-LINT := "ruff check ." "ruff format --check ." mypy lint-imports \
+STYLE := "ruff check ." "ruff format --check ." lint-imports \
   "lint-imports --config workflow/pyproject.toml" "lint-imports --config release/pyproject.toml" \
   "snakefmt --check Snakefile workflow/Snakefile workflow/rules" \
   "snakemake --lint" "python -m dev.reference --check" "python -m dev.weight" "python -m dev.cards" \
   "python -m dev.words" "python -m dev.prose" "python -m dev.numbers"
-lint: setup .venv/for_tests ## check style, types, words, numbers in documents, imports, generated files, and lines of code
-	@export $(RUN); for check in $(LINT); do $$check || exit 1; done
+lint: style types ## check style, types, words, numbers in documents, imports, generated files, and lines of code
+style: setup .venv/for_tests
+	@export $(RUN); for check in $(STYLE); do $$check || exit 1; done
+types: setup .venv/for_tests
+	@$(RUN) mypy
 
 check-study: setup ## check that everything that a study of your own registers keeps to its contract (STUDY=<file>)
 	@[ '$(STUDY)' ] || $(call stop,Say which: make check-study STUDY=<file>.)
