@@ -29,6 +29,7 @@ FOLDERS = {"formalsynth": "workflow/lib", "formalsynth_workflow": "workflow/lib"
 ROOMS = {
     "formalsynth/core/bounds.py": "tests/core tests/mechanisms",
     "formalsynth/core/mechanism.py": "tests/core tests/mechanisms",
+    "formalsynth/core/neighbours.py": "tests/core tests/mechanisms",
     "formalsynth/core/selection.py": "tests/mechanisms",
     "formalsynth/inference/distance.py": "tests/inference tests/mechanisms",
     "formalsynth/core/streams.py": "tests/core",
@@ -40,7 +41,7 @@ ROOMS = {
     "formalsynth/reps/learners/dp_sgd.py": "tests/reps",
     **{
         f"formalsynth_release/{name}.py": "release/tests"
-        for name in ("budget", "ledger", "same_rows", "crossing", "variables", "publish", "tables", "verify", "noise")
+        for name in ("budget", "ledger", "same_rows", "crossing", "variables", "publish", "layout", "tables", "verify", "noise")
     },
     "formalsynth_workflow/ledger/tests/*.py": "tests/ledger",
 }
