@@ -214,7 +214,7 @@ def test_the_library_installs_alone_and_runs_the_notebook_and_all_examples(tmp_p
         subprocess.run([python, *arguments], check=True, timeout=900, cwd=tmp_path, env=os.environ | {"MPLBACKEND": "Agg"})
 
     def install(extra):
-        run("-m", "pip", "install", "--quiet", f"{REPOSITORY}{extra}")
+        run("-m", "pip", "install", "--quiet", "--no-compile", f"{REPOSITORY}{extra}")
 
     install("")
     run(
