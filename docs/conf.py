@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import yaml
+from docutils import nodes
 from sphinx.application import Sphinx
 
 from formalsynth import __version__
@@ -12,6 +14,7 @@ project, release = "formalsynth", __version__
 html_title = "formalsynth"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_external_toc"]
 external_toc_path = "docs/_toc.yml"
+KEYWORDS = Path(__file__).with_name("_keywords.yml")
 include_patterns = ["*.md", "config/*.md", "docs/**", "workflow/README.md"]
 exclude_patterns = ["CHANGELOG.md"]
 html_theme = "furo"
@@ -29,6 +32,15 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]  # keys of conf
 def setup(app: Sphinx) -> None:
     """Let a keyboard reach code and tables that scroll, and a screen reader the level of a part of the tree."""
     app.connect("html-page-context", reachable, priority=900)
+    app.connect("doctree-read", keywords)
+
+
+def keywords(app: Sphinx, document: nodes.document) -> None:
+    """Add the keywords of a page to the index of the search, marked as such."""
+    app.env.note_dependency(KEYWORDS)
+    words = yaml.safe_load(KEYWORDS.read_text(encoding="utf-8")).get(app.env.current_document.docname)
+    if words:
+        document.append(nodes.meta(name="keywords", content=", ".join(f"#{word}" for word in words.split())))
 
 
 def reachable(app: Sphinx, page: str, template: str, context: dict[str, Any], document: object) -> None:

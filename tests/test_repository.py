@@ -148,6 +148,11 @@ def test_links_lead_somewhere(name):
         assert (REPOSITORY / name).parent.joinpath(target).exists(), target
 
 
+def test_keywords_of_the_search_are_those_of_pages():
+    pages = yaml.safe_load((REPOSITORY / "docs/_keywords.yml").read_text(encoding="utf-8"))
+    assert {f"{page}.md" for page in pages} <= {*GUIDES, "config/KEYS.md", "workflow/README.md"}
+
+
 def test_make_targets_and_modules_that_are_run_by_name_exist():
     """In documents, the Makefile, hooks and containers; what the change log names is history."""
     texts = {name: text for name, text in tracked() if not name.endswith((".py", "CHANGELOG.md"))} | GUIDES

@@ -403,6 +403,8 @@ def test_documents_fit_the_screen_and_have_no_serious_finding(screen, documents,
         ("is Censor_w really epsilon differentially private", "papers/censor"),
         ("run was interrupted, how to resume", "howto/when_a_run_stops"),
         ("what is a synthesizer", "manual/glossary"),
+        ("publish microdata from a survey", "tutorials/release"),
+        ("docker image", "howto/cluster"),
     ],
 )
 def test_a_question_in_words_finds_its_page(browser, documents, question, page):
