@@ -18,10 +18,9 @@ from formalsynth_workflow.report.unsteady import headline_error
 
 KEPT = "docs/reference"
 """Folder of the reference run."""
+ERRATA = "docs/manual/errata.md"
 FRONTIER = "cost/fig12.png"
 """Picture of the study ``cost``: the error against the guaranteed epsilon."""
-CONTRADICTED = (NOT_REPRODUCED, *FINDINGS)
-"""Verdicts of the claims that a paper's page lists."""
 Part = Callable[[str], str]
 """Text of a part, given the relative path from its document to the repository."""
 
@@ -58,13 +57,22 @@ def _findings(totals: Findings, error: float) -> str:
 
 
 def _claims(paper: Paper, rows: Sequence[LedgerRow], totals: Findings, root: str) -> str:
-    """Write a table of the claims that answer the paper's question or that the run contradicts, and the number of the others."""
+    """Write a table of the claims that answer the paper's question or are not reproduced, and the numbers of all claims."""
     by_id = {row.id: row for row in rows if row.paper == paper.key}
-    contradicted = [id for id, row in by_id.items() if row.verdict in CONTRADICTED and kind_name(row.kind) == "test"]
-    chosen = dict.fromkeys(id for id in (*paper.answer, *contradicted) if id in by_id)
+    failed = [id for id, row in by_id.items() if row.verdict == NOT_REPRODUCED and kind_name(row.kind) == "test"]
+    chosen = dict.fromkeys(id for id in (*paper.answer, *failed) if id in by_id)
     cells = [[by_id[id].claim, by_id[id].verdict, _where(by_id[id], root)] for id in chosen]
     counts = {verdict: totals.of([verdict], paper.key) for verdict in VERDICTS}
-    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    errata = {
+        result.erratum.id: {(row.paper, row.verdict, kind_name(row.kind)) for row in result.claims} for result in totals.errata
+    }
+    of_verdict = {verdict: [id for id in errata if (paper.key, verdict, "test") in errata[id]] for verdict in FINDINGS}
+    links = {
+        verdict: f" ({', '.join(f'[{id}]({root}{ERRATA}#{id.lower()})' for id in ids)})"
+        for verdict, ids in of_verdict.items()
+        if ids
+    }
+    listed = ", ".join(f"{count} {verdict}{links.get(verdict, '')}" for verdict, count in counts.items() if count)
     table = markdown_rows([["claim", "verdict", "shown in"], ["---"] * 3, *cells])
     ledger = f"[The ledger]({root}{KEPT}/claims.csv) lists {len(by_id)} claims with their numbers"
     return f"{table}\n\n{ledger}; {sum(counts.values())} of them test the paper: {listed}." if listed else f"{table}\n\n{ledger}."
@@ -77,34 +85,24 @@ def _where(row: LedgerRow, root: str) -> str:
     return f"[{row.shows}]({root}{KEPT}/{row.paper}/{file})" if kind in ("figure", "table") else row.place
 
 
-def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
-    """Write the page of errata: errors in the printed papers, with the claims of the reference run that test them.
+def errata_page(errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
+    """Write the page of errata: errors in the printed papers.
 
     Args:
-        rows: the ledger.
         errata: the errors.
         headings: headings of the texts of an erratum.
     """
     parts = [
         "# Errata: errors in the printed papers",
-        "They come from `config/errata.yaml`. Each error counts once. Its entry lists every place where it occurs, and "
-        "the claims that test it, with their verdicts in the reference run; the ledger and the report have the numbers.",
-        "`python tests/errata` prints the numeric checks of all errata or, given an id, of one. "
-        "[Do the bounds contract?](../explanation/contraction.md) explains why the bounds of min-max weights do not contract, "
-        "which is not due to an error in a single formula.",
+        "Each error counts once, with every place where it occurs. The pages of the papers and the report show the claims that "
+        "test it. `python tests/errata E3` prints the numeric check of E3, without a number all of them. "
+        "[Do the bounds contract?](../explanation/contraction.md) is about min-max weights, where no single formula is wrong.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
-    for result in findings(rows, errata).errata:
-        erratum = result.erratum
-        places = "; ".join(f"`{place.paper}`: {place.place}" for place in erratum.places)
-        texts = [
-            f"- {title}: {text}"
-            for name, title in headings.items()
-            if name != "check" and (text := str(getattr(erratum, name)).strip())
-        ]
-        texts += [f"- Run it: `{erratum.command}`"] if erratum.command else []
-        also = [f"- Earlier numbers: {', '.join(erratum.also)}"] if erratum.also else []
-        claims = [f"- Claim: {row.claim} **{row.verdict.capitalize()}**." for row in result.claims]
-        parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}"]
-        parts += ["\n".join([f"- Places: {places}", *texts, *also, *(claims or ["- No claim of the reference run tests it."])])]
+    for erratum in errata:
+        at = "; ".join(f"`{place.paper}`, {place.place}" for place in erratum.places)
+        also = f" Earlier numbers: {', '.join(erratum.also)}." if erratum.also else ""
+        texts = [f"- {headings[name]}: {getattr(erratum, name)}" for name in ("printed", "derived")]
+        texts += [f"- {headings['matters']} {erratum.matters} {erratum.consequence}"]
+        parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}{also}", at, "\n".join(texts)]
     return "\n\n".join(parts) + "\n"

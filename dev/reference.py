@@ -106,7 +106,7 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     rows, steady, explained = read_ledger(folder / LEDGER), read_table(folder / STEADINESS), load_yaml(EXPLANATIONS)
     generated = parts(plan, rows, steady)
     texts = {
-        ERRATA: errata_page(rows, plan.errata, explained["erratum_parts"]),
+        ERRATA: errata_page(plan.errata, explained["erratum_parts"]),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"## {name}\n\n{meaning}" for name, meaning in explained["terms"].items())])
         + "\n",
     }
