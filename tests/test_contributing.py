@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING.md run as they stand there, alone and together in its paper."""
+"""The examples of CONTRIBUTING.md run as they are, alone and together in its paper."""
 
 import contextlib
 import re
@@ -32,19 +32,25 @@ from formalsynth_workflow.show.draw import draw_figure
 from formalsynth_workflow.show.figure import FIGURES
 from formalsynth_workflow.show.tidy import figure_table
 
-TEXT = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
+REPOSITORY = Path(__file__).parents[1]
+TEXT = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 REGISTERS = (MECHANISMS, FAMILIES, POPULATIONS, FILES, FIGURES)
 FILES_OF_EXAMPLES = (
-    "formalsynth.mechanisms.tempered", "formalsynth.families.exponential", "formalsynth.data.populations.waiting_times",
-    "formalsynth.data.counter", "formalsynth_workflow.show.figures.medians",
+    "formalsynth.mechanisms.tempered", "formalsynth.data.populations.waiting_times", "formalsynth.data.counter",
+    "formalsynth_workflow.show.figures.medians", "formalsynth.families.exponential",
 )  # fmt: skip
-"""Modules that the examples would be, in the order of the document."""
+"""Modules that the examples would be, in the order of the document; the last is a file."""
 X = np.array([0.5, 1.0, 1.0, 2.5, 7.0])
 
 
 def blocks(language):
     """Code of a language in the document."""
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.M | re.S)
+
+
+def examples():
+    """Code of the modules."""
+    return [*blocks("python"), (REPOSITORY / "examples" / "exponential.py").read_text(encoding="utf-8")]
 
 
 @pytest.fixture
@@ -55,7 +61,7 @@ def added(monkeypatch):
         for register in REGISTERS:
             stack.enter_context(register.trial())
         before = [set(register) for register in REGISTERS]
-        for name, code in zip(FILES_OF_EXAMPLES, blocks("python"), strict=True):
+        for name, code in zip(FILES_OF_EXAMPLES, examples(), strict=True):
             module = ModuleType(name)
             monkeypatch.setitem(sys.modules, module.__name__, module)
             exec(compile(code, f"CONTRIBUTING.md, {name}", "exec"), module.__dict__)
@@ -89,7 +95,7 @@ def test_there_is_an_example_of_each(added):
 
 
 def test_the_examples_are_written_as_the_code_is(tmp_path, repository):
-    for place, code in enumerate(blocks("python")):
+    for place, code in enumerate(examples()):
         (tmp_path / f"example_{place}.py").write_text(code, encoding="utf-8")
     settings = ["--config", str(repository / "pyproject.toml"), "--no-cache"]
     # where the package's own modules are sorted depends on the folder of a file

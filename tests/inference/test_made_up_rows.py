@@ -1,6 +1,5 @@
 """Noisy tables by a declared distribution function: weights, refusals, and fits with the family's own program."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -180,8 +179,7 @@ def test_a_predictor_is_discrete_or_closed():
         made(FAMILIES["normal"], Records(np.zeros(4), np.ones((4, 2))), UNIFORM | {"x_discrete": 1})
 
 
-PAGE = Path(__file__).parents[2].joinpath("docs", "howto", "own_model.md").read_text(encoding="utf-8")
-GUMBEL = next(code for code in re.findall(r"^```stan\n(.*?)^```$", PAGE, re.M | re.S) if "log_cdf" in code)
+GUMBEL = Path(__file__).parents[2].joinpath("examples", "delays.stan").read_text(encoding="utf-8")
 
 
 @pytest.mark.stan
