@@ -52,6 +52,7 @@ def changed(info, **changes):
 
 FIRST = paper(
     "first",
+    source=f"https://doi.org/10.1/first {NASTY}",
     question=f"Does it hold? {NASTY}",
     answer=["first-0", "first-4"],
     seen={"2": ["first-4"]},

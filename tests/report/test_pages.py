@@ -57,6 +57,9 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     assert "../sources/papers-first.yaml.html#line-4" in page.targets
     assert "../sources/scripts-figures.py.html" in page.targets
     assert f"Caption of first/fig01 {NASTY}" in text
+    assert f"Somebody (2026): https://doi.org/10.1/first {NASTY}" in text
+    assert "https://doi.org/10.1/first" in page.targets
+    assert "https:" not in pages(folder)["papers/second.html"].text
     assert METRICS["delta"].meaning in text
     assert guarantee("DP | fixed weights").meaning in text
     figure = text.index("Figures Figure 1 ", text.index("Claim number4"))

@@ -170,6 +170,7 @@ def test_rows_of_the_reference_run_name_each_number_and_nothing_of_the_code(repo
         ),
         ({"estimate": "1 / -1.5", "mcse": "0 / 0.1", "cells": "A | B"}, "A 1, B −1.5 (0.1)"),
         ({"estimate": "5", "mcse": "0.1", "cells": "A"}, "A 5 (0.1)"),
+        ({"estimate": "3.99998247208058322 / 2.0", "mcse": "0.00000000000000056 / 0.11", "cells": "A | B"}, "A 4, B 2.0 (0.11)"),
         ({"estimate": "", "mcse": "", "cells": "", "quantity": "Mean"}, ""),
         ({"estimate": "1 / 2", "mcse": "", "cells": ""}, "(1) 1, (2) 2"),  # a ledger of an older version
     ],
@@ -220,6 +221,7 @@ def test_numbers_and_durations(write, value, shown):
     [
         (0.0006776, 4.175e-5, ("0.000678", "0.000042")), (57771.2, 1234.0, ("57,800", "1,200")), (-2.0, 0.0, ("−2", "")),
         (2.0, float("nan"), ("2", "")), (1.0, 0.0996, ("1.00", "0.10")), (1e-9, 1.23e-10, ("1 × 10⁻⁹", "1.23 × 10⁻¹⁰")),
+        (3.9999824720805832, 5.6e-16, ("4", "")),
     ],
 )  # fmt: skip
 def test_a_number_has_the_digits_of_its_error(value, error, shown):

@@ -82,7 +82,7 @@ def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
     ranges = figure.figure.printed_range(table)
     assert ranges == "TSTR AUROC: 0.57 to 0.73 printed, 0.77 to 0.78 ours"
     text = caption(figure, printed_range=ranges)
-    assert f" {ranges}. One point for each ε" in text
+    assert f" {ranges}. Settings missing" in text
     assert "compare directions, not levels" in text
     assert figure.figure.printed_range(table.drop(columns="printed_low")) == ""
 

@@ -218,20 +218,29 @@ def test_differences_are_taken_in_the_same_replicate():
     left, right = axes_of(figure_of(kind="line", x="weight", against="label B"), rows)
     assert [line for line in lines_of(right) if line == [[1, 4]]]
     assert (left.get_ylabel(), right.get_ylabel(), right.get_title("left")) == ("", "minus label B", "difference")
-    (alone,) = axes_of(figure_of(kind="line", x="weight", against="label B", only_differences=True), rows)
-    assert [[1, 4]] in lines_of(alone)
+    drawing = drawing_of(*made(figure_of(kind="line", x="weight", against="label B", only_differences=True), rows))
+    assert [[1, 4]] in lines_of(drawing.axes[0])
+
+
+def test_a_single_line_has_no_legend():
+    for ids, number in (("A", 0), ("AB", 2)):
+        rows = rows_of(scenario_of("first"), ids=tuple(ids), weight=1.0)
+        drawing = drawing_of(*made(figure_of(ids=tuple(ids), kind="line", x="weight"), rows))
+        assert len([text for legend in drawing.legends for text in legend.get_texts()]) == number
 
 
 def test_a_label_without_the_parameter_across_is_a_level_line():
     ids = ("A", "B", "C")
     rows = rows_of(scenario_of("first"), ids=ids)
-    (axis,) = axes_of(figure_of(ids=ids, kind="line", at={"A": 1.0, "B": 2.0, "C": None}), rows)
+    drawing = drawing_of(*made(figure_of(ids=ids, kind="line", at={"A": 1.0, "B": 2.0, "C": None}), rows))
+    (axis,) = drawing.axes
+    assert [handle.get_marker() for handle in drawing.legends[0].get_lines()][2] == "none"
     level = rows.loc[rows["synthesizer"] == "C", "delta"].mean()
     assert [[0, pytest.approx(level)], [1, pytest.approx(level)]] in lines_of(axis)
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["1", "2"]
 
 
-def test_arrows_lead_from_printed_points_of_a_result_to_ours():
+def test_arrows_lead_from_printed_points_of_a_result_to_ours_in_a_frame_for_each_value():
     scenario = scenario_of("first", replicates=2)
     printed = [
         Printed(scenario=scenario.id, column=column, id=id, low=low, high=low)
@@ -242,11 +251,43 @@ def test_arrows_lead_from_printed_points_of_a_result_to_ours():
         looks={"A": {"label": "same"}, "B": {"label": "same"}},
     )  # fmt: skip
     display = display.model_copy(update={"figure": display.figure.model_copy(update={"at": "epsilon"})})
-    (axis,) = axes_of(display, rows_of(scenario, weight=np.tile([1.0, 2.0], 2), delta=[2.0, 4.0, 5.0, 7.0]))
-    assert lines_of(axis)[0] == [[1.5, 3], [1.5, 6]]
-    assert [(text.xyann, text.xy) for text in axis.texts] == [((5, 7), (1.5, 3)), ((6, 9), (1.5, 6))]
-    (low, high), (bottom, top) = axis.get_xlim(), axis.get_ylim()
-    assert low < 1.5 and high > 6 and bottom < 3 and top > 9
+    axes = axes_of(display, rows_of(scenario, weight=np.tile([1.0, 2.0], 2), delta=[2.0, 4.0, 5.0, 7.0]))
+    assert [axis.get_title(loc="left") for axis in axes] == ["ε = 0.5", "ε = 4"]
+    assert [lines_of(axis)[0] for axis in axes] == [[[1.5, 3]], [[1.5, 6]]]
+    assert [[(text.xyann, text.xy) for text in axis.texts] for axis in axes] == [[((5, 7), (1.5, 3))], [((6, 9), (1.5, 6))]]
+    for axis in axes:
+        (low, high), (bottom, top) = axis.get_xlim(), axis.get_ylim()
+        assert low < 1.5 and high > 6 and bottom < 3 and top > 9
+
+
+def test_printed_values_are_dodged_like_ours():
+    cells = [Printed(scenario=SCENARIO.id, column="delta", id=id, low=k, high=k) for k, id in enumerate("AB", 1)]
+    display = figure_of(scenarios=[SCENARIO], kind="line", x="weight", x_log=True, dodged=True, printed=cells)
+    (axis,) = axes_of(display, rows_of(SCENARIO, weight=np.tile([0.5, 1.0], 40), delta=[1.0] * 40 + [2.0] * 40))
+    ours = [point for line in lines_of(axis) for point in line if len(line) == 2]
+    printed = [points.get_offsets().tolist() for points in axis.collections if len(points.get_offsets()) == 2]
+    assert [sorted(points) for points in printed] == [sorted(ours[:2]), sorted(ours[2:])]
+    assert len({x for x, _ in ours}) == 4
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [(10, ["1000", "4000", "7000", "10000"]), (8, ["1000", "3000", "5000", "7000"]), (3, ["1000", "2000", "3000"])],
+)
+def test_tick_labels_that_would_touch_are_thinned_evenly(places, expected):
+    places = 1000 * np.arange(1, places + 1)
+    scenarios = [scenario_of(name, replicates=2 * len(places)) for name in ("first", "second", "third", "fourth")]
+    display = figure_of(scenarios=scenarios, kind="line", x="weight", panels="scenario", y="a", line=1.0, line_label="budget")
+    axes = axes_of(display, *[rows_of(scenario, weight=np.tile(places, 4)) for scenario in scenarios])
+    for axis in axes:
+        assert [tick.get_text() for tick in axis.get_xticklabels() if tick.get_visible()] == expected
+
+
+def test_frames_with_different_results_across_have_round_ticks():
+    first, second = scenario_of("first", replicates=12), scenario_of("second", replicates=12)
+    rows = [rows_of(first, weight=np.tile(np.arange(12) / 12, 2)), rows_of(second, weight=0.37)]
+    for axis in axes_of(figure_of(scenarios=[first, second], kind="line", x="weight", panels="scenario"), *rows):
+        assert {"0", "0.25", "0.5", "0.75"} <= {tick.get_text() for tick in axis.get_xticklabels() if tick.get_visible()}
 
 
 def test_a_line_has_its_reference_printed_values_axis_from_zero_and_names_of_high_lines():
@@ -259,7 +300,7 @@ def test_a_line_has_its_reference_printed_values_axis_from_zero_and_names_of_hig
     assert [[0.5, pytest.approx(0.2)]] in lines_of(axis)
     assert [0.5, 1.0] in [points.get_offsets().tolist()[0] for points in axis.collections if len(points.get_offsets())]
     labels = [text.get_text() for text in drawing.legends[0].get_texts()]
-    assert {"no release", "printed (same shapes)"} <= set(labels)
+    assert labels == ["label A", "no release", "printed (same shapes)"]
     assert (axis.get_yscale(), axis.get_ylim()) == ("symlog", (0, 9))
     assert texts_of(axis)[0] == "↑ label B: at least 70"
 

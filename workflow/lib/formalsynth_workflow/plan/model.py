@@ -559,7 +559,7 @@ class PaperConfig(Model):
     )
     title: str = Field(description="Title of the paper.")
     authors: str = Field(description="Authors and year.")
-    source: str = Field("", description="Address of the paper, by its DOI or arXiv identifier.")
+    source: str = Field("", description="Address of the paper, by its DOI or arXiv identifier, and words about what is there.")
     sweeps: dict[Identifier, Annotated[list[dict[str, Number] | Number], Field(min_length=1)]] = Field(
         default_factory=dict, description="Values to expand synthesizers over, by the name of the sweep."
     )

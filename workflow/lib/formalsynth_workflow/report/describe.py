@@ -42,6 +42,7 @@ def _paper(paper: Paper, plan: Plan) -> PaperInfo:
         key=paper.key,
         title=paper.config.title,
         authors=paper.config.authors,
+        source=paper.config.source,
         scenarios=tuple(paper.scenarios),
         confidential=_files_of(paper.scenarios.values()),
         confidential_claims=tuple(

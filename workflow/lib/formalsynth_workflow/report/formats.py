@@ -6,6 +6,8 @@ import math
 import re
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+ROUNDING = 1e-9
+"""Largest relative error that counts as one of floating-point arithmetic."""
 
 
 def number(value: float) -> str:
@@ -25,8 +27,11 @@ def number(value: float) -> str:
 
 
 def with_error(value: float, error: float) -> tuple[str, str]:
-    """Format a number and its error with two digits of the error, as in ``0.000678`` and ``0.000042``; no error of 0 or NaN."""
-    if not (math.isfinite(value) and math.isfinite(error) and error > 0):
+    """Format a number and its error with two digits of the error, as in ``0.000678`` and ``0.000042``.
+
+    An error of 0, of NaN, or as small as that of floating-point arithmetic is left out.
+    """
+    if not (math.isfinite(value) and math.isfinite(error) and error > ROUNDING * abs(value)):
         return number(value), ""
     digits = 1 - math.floor(math.log10(float(f"{error:.1e}")))
     if digits > 8:

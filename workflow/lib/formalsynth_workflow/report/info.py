@@ -70,6 +70,8 @@ class PaperInfo(JobInput):
     key: str
     title: str
     authors: str
+    source: str = ""
+    """Address of the paper, and words about what is there; empty if its config has none."""
     scenarios: tuple[str, ...]
     """Ids of the scenarios that were run."""
     confidential: tuple[str, ...] = ()

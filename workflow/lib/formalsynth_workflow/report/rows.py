@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from formalsynth_workflow.ledger.judge import LedgerRow
 from formalsynth_workflow.ledger.notes import NAMES
-from formalsynth_workflow.report.formats import for_people
+from formalsynth_workflow.report.formats import ROUNDING, for_people, number
 
 SEPARATOR = " / "
 """Separator between the numbers of a row."""
@@ -16,14 +16,10 @@ LISTED = re.compile(r"\[[^\]]*\]|[^,/\s]+")
 
 
 def ours(row: LedgerRow) -> str:
-    """Write the numbers of the run, as in ``Spread: LW 1.44 (0.14), LW final 1.12 (0.11)``; an error of 0 is left out."""
+    """Write the numbers of the run, as in ``Spread: LW 1.44 (0.14), LW final 1.12 (0.11)``."""
     numbers = _parts(row.estimate)
     errors = _parts(row.mcse) if len(_parts(row.mcse)) == len(numbers) else [""] * len(numbers)
-    texts = [
-        f"{for_people(number)} ({for_people(error)})" if error not in ("", "0") else for_people(number)
-        for number, error in zip(numbers, errors, strict=True)
-    ]
-    cells = [_named(name, text) for name, text in zip(_names(row, len(numbers)), texts, strict=True)]
+    cells = [_named(*cell) for cell in zip(_names(row, len(numbers)), map(_measured, numbers, errors), strict=True)]
     subject = ", ".join(part for part in (row.quantity, row.statistic) if part)
     listed = ("; " if any(", " in cell for cell in cells) else ", ").join(cells)
     return f"{subject[:1].upper()}{subject[1:]}: {listed}" if subject and listed else listed
@@ -40,6 +36,15 @@ def printed(row: LedgerRow) -> str:
     if len(parts) < 2 or len(parts) != len(names) or not all(re.search(r"\d", part) for part in parts):
         return row.printed
     return "; ".join(_named(name, for_people(part)) for name, part in zip(names, parts, strict=True))
+
+
+def _measured(text: str, error: str) -> str:
+    """Write a number and its error; an error of 0, or as small as that of floating-point arithmetic, is left out."""
+    if error in ("", "0"):
+        return for_people(text)
+    if float(error) <= ROUNDING * abs(float(text)):
+        return number(float(text))
+    return f"{for_people(text)} ({for_people(error)})"
 
 
 def _named(name: str, text: str) -> str:

@@ -9,7 +9,6 @@ from formalsynth_workflow.show.drawing import (
     below,
     columns_of,
     legend_height,
-    line_handles,
     printed_handle,
     sizes,
     wrapped,
@@ -66,7 +65,7 @@ def composition(display: FigureDisplay, table: DataFrame, subject: str, warning:
         table = table if figure.EMPTY_ROWS else drawn_rows(table)
         notes = [*filter(None, [sizes(display, table)]), *left_out]
     width, height = figure.inches(display, table)
-    handles = [*(line_handles(display, table) if figure.LINES else []), *figure.legend(display, table)]
+    handles = [*figure.legend(display, table)]
     handles += [] if display.parts else printed_handle(table, bool(handles))
     title = "\n".join(filter(None, (warning, wrapped(subject, width))))
     words = "\n".join(wrapped(note, width) for note in notes)

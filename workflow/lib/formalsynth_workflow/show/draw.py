@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import textwrap
@@ -21,6 +22,8 @@ from formalsynth_workflow.show.types import DataFrame, Drawing, Text
 
 DIGITS = 7
 """Number of decimals in positions, which are shares of a drawing's width or height."""
+GAP = 2.0
+"""Smallest distance of tick labels in pixels."""
 
 
 def draw_figure(display: FigureDisplay, table: DataFrame, paths: Sequence[Path], origin: Origin = UNKNOWN) -> None:
@@ -85,18 +88,42 @@ def _wrap_labels(drawing: Drawing) -> bool:
 
 
 def _thin_ticks(drawing: Drawing) -> None:
-    """Hide tick labels that touch the previous one; names of rows never do."""
+    """Hide tick labels that touch; names of rows never do."""
     from matplotlib.ticker import FixedLocator
 
     for frame in drawing.axes:
-        ticks = [(frame.xaxis.get_major_ticks(), 0)]
-        ticks += [] if isinstance(frame.yaxis.get_major_locator(), FixedLocator) else [(frame.yaxis.get_major_ticks(), 1)]
-        for labels, side in (([tick.label1 for tick in own if tick.label1.get_text()], side) for own, side in ticks):
-            boxes = sorted((*label.get_window_extent().get_points()[:, side], k) for k, label in enumerate(labels))
-            last = -np.inf
-            for low, high, k in boxes:
-                labels[int(k)].set_visible(labels[int(k)].get_visible() and low > last + 2)
-                last = high if low > last + 2 else last
+        named = isinstance(frame.yaxis.get_major_locator(), FixedLocator)
+        for side, axis in enumerate([frame.xaxis] if named else [frame.xaxis, frame.yaxis]):
+            (low, high), labels = sorted(axis.get_view_interval()), []
+            for tick in axis.get_major_ticks():
+                if tick.label1.get_text() and low <= tick.get_loc() <= high:
+                    labels.append((*tick.label1.get_window_extent().get_points()[:, side], tick.label1))
+            labels.sort(key=lambda label: label[0])
+            kept = _apart([(start, end) for start, end, _ in labels])
+            for place in set(range(len(labels))).difference(kept):
+                labels[place][2].set_visible(False)
+
+
+def _apart(ends: Sequence[tuple[float, float]]) -> Sequence[int]:
+    """Places of labels that do not touch: every k-th of evenly spaced ones, with the last one if possible.
+
+    Args:
+        ends: both ends of each label in pixels, in ascending order.
+    """
+
+    def touch(places: Sequence[int]) -> bool:
+        return any(ends[after][0] <= ends[before][1] + GAP for before, after in itertools.pairwise(places))
+
+    last = len(ends) - 1
+    if len(ends) > 2 and np.ptp(np.diff(np.mean(ends, axis=1))) <= GAP:
+        for step in sorted(range(1, last), key=lambda step: (last % step > 0, step)):
+            if not touch(range(0, last + 1, step)):
+                return range(0, last + 1, step)
+    kept = list[int]()
+    for place in range(len(ends)):
+        if not touch([*kept[-1:], place]):
+            kept.append(place)
+    return kept
 
 
 def _round_places(drawing: Drawing) -> None:

@@ -51,8 +51,6 @@ class Figure(Model):
     """True if a synthesizer without values has an empty row, with the reason in it; otherwise, reasons are below the frames."""
     COUNTS_INFINITE: ClassVar[bool] = False
     """True if the drawing counts values, so that infinite ones count too if a label has others."""
-    LINES: ClassVar[bool] = False
-    """True if the legend has a line for each label."""
     X_COLUMN: ClassVar[str] = ""
     """Column on the x axis, if it is the same for each figure of this kind; empty if groups are side by side."""
     WIDTH: ClassVar[float] = COLUMN
@@ -168,7 +166,7 @@ class Figure(Model):
         return None
 
     def legend(self, display: FigureDisplay, table: DataFrame) -> Sequence[Handle]:
-        """Legend entries below the frames, without those of :attr:`LINES`."""
+        """Legend entries below the frames."""
         return []
 
     def notes(self, display: FigureDisplay, table: DataFrame) -> Sequence[str]:

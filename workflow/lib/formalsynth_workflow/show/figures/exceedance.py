@@ -8,11 +8,11 @@ from pydantic import Field
 
 from formalsynth.audit.exceedance import exceedance
 from formalsynth.core.model import Names
-from formalsynth_workflow.show.drawing import drawn_ids, grid, headed, line_look_of, line_place, ticks_at
+from formalsynth_workflow.show.drawing import drawn_ids, grid, headed, line_handles, line_look_of, line_place, ticks_at
 from formalsynth_workflow.show.figure import Figure, FigureDisplay, figure_kind
 from formalsynth_workflow.show.groups import by_number
 from formalsynth_workflow.show.style import PAGE
-from formalsynth_workflow.show.types import Canvas, DataFrame
+from formalsynth_workflow.show.types import Canvas, DataFrame, Handle
 
 TITLES = {"claimed": "against the claim on the data set", "claimed_larger": "against the larger claim of both neighbours"}
 
@@ -25,7 +25,6 @@ class Exceeding(Figure):
     ALT = "Lines with error bars"
     READING = "Bars: 95 % confidence limits (Clopper and Pearson)"
     COUNTS_INFINITE = True
-    LINES = True
 
     kind: Literal["exceedance"]
     value: Names = Field(
@@ -36,6 +35,10 @@ class Exceeding(Figure):
     def inches(self, display: FigureDisplay, table: DataFrame) -> tuple[float, float]:
         """Width of a page, with the frames in a row."""
         return PAGE, 2.6
+
+    def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
+        """Legend entries for the lines."""
+        return line_handles(display, table)
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each claim, with the markers of a synthesizer next to those of the others."""

@@ -7,9 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
+from formalsynth.core.words import equation
 from formalsynth_workflow.show.drawing import (
     MARKERS,
     dashed,
+    drawn_ids,
     from_nothing,
     grid,
     headed,
@@ -20,7 +22,7 @@ from formalsynth_workflow.show.drawing import (
     titled,
 )  # fmt: skip
 from formalsynth_workflow.show.figure import FigureDisplay, Framed, figure_kind
-from formalsynth_workflow.show.groups import by_name
+from formalsynth_workflow.show.groups import by_name, by_number
 from formalsynth_workflow.show.names import outline
 from formalsynth_workflow.show.style import COLUMN, PAGE, PRINTED
 from formalsynth_workflow.show.types import Axes, Canvas, DataFrame, Handle, Series
@@ -35,6 +37,10 @@ SPREAD = 0.6
 """Width of a group of dodged points, as a share of the minimum distance between groups."""
 REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewidth": 1.4, "zorder": 1.5}
 """Style of the line that all synthesizers share."""
+ARROW: dict[str, Any] = {
+    "arrowstyle": "-|>,head_width=0.12,head_length=0.25", "linewidth": 0.6, "alpha": 0.6, "shrinkA": 0, "shrinkB": 3,
+}  # fmt: skip
+"""Style of the arrows from printed points to ours."""
 
 
 @figure_kind("line")
@@ -77,7 +83,7 @@ class Line(Framed):
 
     @property
     def printed_apart(self) -> bool:
-        """True if x is a result and a parameter defines the points of a line; arrows then lead from printed points to ours."""
+        """True if x is a result, and a parameter has the points of a line; arrows lead from printed points to ours, in frames."""
         return bool(self.at and self.x)
 
     def reading(self, display: FigureDisplay) -> str:
@@ -106,18 +112,28 @@ class Line(Framed):
         return means[["value"] * self.log + ["x"] * self.x_log].min(axis=1)
 
     def legend(self, display: FigureDisplay, table: DataFrame) -> list[Handle]:
-        """Legend entries for the lines, as drawn."""
+        """Legend entries for the lines, as drawn; lines above the upper edge have their names there. None for a single line."""
         from matplotlib.lines import Line2D
 
         grey = [Line2D([], [], label=self.reference_label, **REFERENCE)] if self.reference else []
-        handles = line_handles(display, table)
-        if self.dodged:
-            for handle in handles:
+        inside = table[~table["label"].isin(self._high_lines(table))]
+        handles, level = line_handles(display, inside), inside.groupby("label")["x"].count() == 0
+        labels = dict.fromkeys(display.looks[id].label for id in drawn_ids(display, inside))
+        for handle, label in zip(handles, labels, strict=True):
+            if level[label]:
+                handle.set_marker("none")
+            elif self.dodged or self._apart(table):
                 handle.set_linestyle("none")
-        return [*handles, *grey]
+        alone = len(handles) + len(grey) == 1 and "printed_low" not in table
+        return [] if alone else [*handles, *grey]
 
     def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
-        """Frames of a figure; with several scenarios and a parameter, a row for each value and a column for each scenario."""
+        """Frames of a figure; with several scenarios and a parameter, a row for each value and a column for each scenario.
+
+        With arrows, the points of each value of the parameter have their own frame.
+        """
+        if self._apart(table):
+            return [(equation(self.at, f"{value:g}"), part) for value, part in by_number(table, "at")]
         labels = {scenario.id: scenario.label for scenario in display.scenarios}
         if not self._crossed(display):
             return super().frames(display, table)
@@ -126,6 +142,10 @@ class Line(Framed):
         panels = dict.fromkeys(panel for panel, _ in parts)
         cells = [(panel, id) for panel in panels for id in labels if (panel, id) in parts]
         return [(labels[id] if panel == first else "", parts[panel, id]) for panel, id in cells]
+
+    def _apart(self, table: DataFrame) -> bool:
+        """Return True if arrows lead from printed points to ours."""
+        return self.printed_apart and "printed_x" in table
 
     def _crossed(self, display: FigureDisplay) -> bool:
         """Return True if frames are of both a parameter and a scenario."""
@@ -144,12 +164,9 @@ class Line(Framed):
         values = [] if self.only_differences else [(title, group, False) for title, group in groups]
         if not self.against:
             return values
-        rest = [(title, differences(group, self.against), True) for title, group in groups]
-        return (
-            rest
-            if self.only_differences
-            else [*values, *((DIFFERENCE * (len(rest) == 1), group, minus) for _, group, minus in rest)]
-        )
+        alone = DIFFERENCE * (len(groups) == 1)
+        rest = [(title if self.only_differences else alone, differences(group, self.against), True) for title, group in groups]
+        return [*values, *rest]
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
         """Draw one frame for each panel or scenario, and those with differences after them."""
@@ -169,11 +186,14 @@ class Line(Framed):
             if k % across == 0 or minus > groups[k - 1][2]:
                 words = f"minus {self.against}" if minus else display.value_label
                 axis.set_ylabel(str(group["panel"].iloc[0]) if self._crossed(display) else words)
+        for axis in axes:
+            if not self.printed_apart:
+                ticks_at(axis.xaxis, table["x"].dropna())
         for axis in axes[-across:]:
             axis.set_xlabel(display.x_label)
 
     def _scale(self, axis: Axes, table: DataFrame, minus: bool) -> None:
-        """Set logarithmic axes, a tick at each x value if there are few, and a line at a difference of 0."""
+        """Set logarithmic axes, and a line at a difference of 0."""
         if minus:
             axis.axhline(0, color="#1a1a1a", linewidth=0.6, zorder=0)
         if self.x_log:
@@ -182,34 +202,43 @@ class Line(Framed):
             axis.set_yscale("log")
         if self.from_zero and not minus:
             from_nothing(axis, "y")
-        if not self.printed_apart:
-            ticks_at(axis.xaxis, table["x"].dropna())
+
+    def _high_lines(self, table: DataFrame) -> dict[str, float]:
+        """Smallest value of each line that is entirely above the upper edge, by label."""
+        least = table.groupby("label", sort=False)["value"].min()
+        return {str(label): value for label, value in least.items() if self.top is not None and value > self.top}
 
     def _write_high_lines(self, axis: Axes, table: DataFrame) -> None:
         """Write the names and values of lines that are entirely above the upper edge."""
         if self.top is None:
             return
         axis.set_ylim(top=self.top)
-        least = table.groupby("label", sort=False)["value"].min()
-        words = [f"↑ {label}: at least {float(f'{value:.2g}'):,.10g}" for label, value in least.items() if value > self.top]
+        words = [f"↑ {label}: at least {float(f'{value:.2g}'):,.10g}" for label, value in self._high_lines(table).items()]
         outline(axis.text(0.01, 0.98, "\n".join(words), ha="left", va="top", transform=axis.transAxes, zorder=5), 2.5)
 
     def _draw_curves(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
         """Draw a line through the mean points of each label or, if dodged, the points of all labels next to each other."""
-        groups = by_name(table, "label")
-        for k, (_, part) in enumerate(groups):
+        for k, (_, part) in enumerate(by_name(table, "label")):
             points = part.groupby("at" if "at" in part else "x")
             mean, error = points["value"].mean(), (2 * points["value"].sem()).fillna(0)
             drawn = line_look_of(display, part["synthesizer"].iloc[0])
             if part["x"].isna().all():  # the label does not have the parameter on the x axis
-                axis.axhline(part["value"].mean(), **drawn)
+                axis.axhline(part["value"].mean(), **drawn | {"marker": "none"})
                 continue
-            across = points["x"].mean()
+            across = self._dodged(table, points["x"].mean(), k)
             if self.dodged:
                 drawn["linestyle"] = "none"
-                across = shifted(across, (k - (len(groups) - 1) / 2) / len(groups), self.x_log)
             bars = error if (error > 0).any() else None  # a single replicate has none
             axis.errorbar(across, mean, bars, capsize=1.5, elinewidth=0.8, **drawn)
+
+    def _dodged(self, table: DataFrame, across: Series, place: int) -> Series:
+        """X values of the points of a label, moved by its place among the labels if config requests it."""
+        if not self.dodged:
+            return across
+        number, values = table["label"].nunique(), np.sort(table["x"].dropna().unique())
+        steps = np.diff(np.log(values) if self.x_log else values)
+        shift = (place - (number - 1) / 2) / number * SPREAD * (steps.min() if len(steps) else 1.0)
+        return across * np.exp(shift) if self.x_log else across + shift
 
     def _draw_references(self, axis: Axes, table: DataFrame, display: FigureDisplay) -> None:
         """Draw in grey the line that all synthesizers share, and the printed values: as markers, or with arrows to ours."""
@@ -218,21 +247,18 @@ class Line(Framed):
             axis.plot(points.index, points, **REFERENCE)
         if "printed_low" not in table:
             return
+        labels = list(table["label"].unique())
         for id, part in by_name(table.dropna(subset=["printed_low"]), "synthesizer"):
-            if self.printed_apart and "printed_x" in part:
+            if self._apart(table):
                 ours, printed = part[["x", "value"]].mean(), part[["printed_x", "printed_low"]].iloc[0]
-                look = {"arrowstyle": "-|>,head_width=0.12,head_length=0.25", "color": line_look_of(display, id)["color"]}
-                axis.annotate(
-                    "",
-                    tuple(ours),
-                    tuple(printed),
-                    arrowprops=look | {"linewidth": 0.6, "alpha": 0.6, "shrinkA": 0, "shrinkB": 3},
-                )
+                colour = line_look_of(display, id)["color"]
+                axis.annotate("", tuple(ours), tuple(printed), arrowprops=ARROW | {"color": colour})
                 axis.update_datalim([tuple(printed)])
             marker = MARKERS[line_place(display, id) % len(MARKERS)]
             places = part[["printed_x" if self.printed_apart else "x", "printed_low"]].dropna().drop_duplicates()
+            across = self._dodged(table, places.iloc[:, 0], labels.index(part["label"].iloc[0]))
             axis.scatter(
-                places.iloc[:, 0], places.iloc[:, 1], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
+                across, places.iloc[:, 1], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
                 linewidths=0.9, zorder=3,
             )  # fmt: skip
 
@@ -250,11 +276,3 @@ def differences(table: DataFrame, against: str) -> DataFrame:
     rest = table[table["label"] != against]
     paired = rest.join(own, on=keys)
     return rest.assign(**{column: paired[column] - paired[f"{column}_against"] for column in drawn})
-
-
-def shifted(across: Series, share: float, log: bool) -> Series:
-    """X values of the points of one label, shifted by a share of the width of a group of points."""
-    places = np.log(across) if log else across
-    steps = np.diff(np.sort(places))
-    moved = places + share * SPREAD * (steps.min() if len(steps) else 1.0)
-    return np.exp(moved) if log else moved

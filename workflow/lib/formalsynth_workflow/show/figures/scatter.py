@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Literal
 
@@ -60,15 +61,9 @@ class Scatter(Figure):
         ids = list(table["synthesizer"].unique()) if self.panels != "synthesizer" else []
         return [
             Line2D(
-                [],
-                [],
-                linestyle="",
-                marker=MARKERS[k % len(MARKERS)],
-                markersize=4,
-                color=edge(display.looks[id].colour),
-                label=display.named(id),
+                [], [], linestyle="", marker=marker, markersize=4, color=edge(display.looks[id].colour), label=display.named(id)
             )
-            for k, id in enumerate(ids)
+            for id, marker in zip(ids, itertools.cycle(MARKERS), strict=False)
         ]
 
     def paint(self, display: FigureDisplay, table: DataFrame, canvas: Canvas) -> None:
