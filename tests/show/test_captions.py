@@ -21,7 +21,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     assert caption(display) == "Figure 3b. Bounds. Dashed line: ε / 2. Chosen.\n"
     assert details(display) == (
         "Somebody (2026), Section 1; 3 replicates of n = 20, 40 (simulated data); scale paper. "
-        "Guarantees: kind A: label A; kind B: label B. Computed.\n"
+        "Guarantees: label A: kind A; label B: kind B. Computed.\n"
     )
 
 
@@ -37,7 +37,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
         ({"line": 0.95}, "Dashed line: 0.95."),
         ({"line": "population"}, "Dashed line: the value in the simulated population."),
         ({"kind": "scatter", "x": "weight", "line": "delta"}, "Dashed lines: Δ, the largest bound."),
-        ({"kind": "line", "x": "epsilon", "value": "tstr"}, "Guarantees: kind A: label A; kind B: label B."),
+        ({"kind": "line", "x": "epsilon", "value": "tstr"}, "Guarantees: label A: kind A; label B: kind B."),
         ({"place": "Section 4.4"}, "Somebody (2026), Section 4.4;"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_table_lists_the_guarantees_whatever_it_shows_but_confidential_data_ha
     for value in ("delta", "affected"):
         display = table_display(ids=(DATA, "A"), kind="spread", value=value, statistics=["min"])
         assert caption(display) == "Table 1. Numbers.\n"
-        assert "Guarantees: kind A: label A." in details(display)
+        assert "Guarantees: label A: kind A." in details(display)
     assert "Guarantee" not in details(figure_of(ids=(DATA,)))
 
 
@@ -153,7 +153,7 @@ def test_every_shipped_caption_names_guarantee_sizes_and_data(plan_of, key):
         assert len(guarantees.partition(". ")[0].split()) <= 60, (key, display.number)
         many = len({display.looks[id].label for id in set(display.ids) - set(NOT_SYNTHETIC)}) > MANY
         for id in set(display.ids) - set(NOT_SYNTHETIC):
-            assert f"{display.looks[id].guarantee}: " in guarantees, (key, display.number)
+            assert f": {display.looks[id].guarantee}" in guarantees, (key, display.number)
             label = display.looks[id].label
             assert (group_of(label) if many else label) in guarantees
         for scenario in display.scenarios:
@@ -220,7 +220,7 @@ def test_many_labels_are_named_by_group():
     assert text.count("label LW") == MANY + 1  # kinds of guarantee of their own
     looks = {id: look.model_copy(update={"guarantee": "kind"}) for id, look in figure_of(ids=ids).looks.items()}
     text = details(figure_of(ids=ids).model_copy(update={"looks": looks}))
-    assert f"Guarantees, with the number of settings: kind: label LW ({MANY + 1})." in text
+    assert f"Guarantees, with the number of settings: label LW ({MANY + 1}): kind." in text
 
 
 def test_the_unit_in_a_caption_is_that_of_the_config():
