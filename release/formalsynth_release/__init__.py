@@ -28,6 +28,24 @@ def release(frame: pd.DataFrame, schema: Mapping[str, object], study: Path | str
         ConfigError: a declaration is missing or not allowed.
         DataError: the table cannot be used, or the budget is spent.
     """
-    from formalsynth_release.frames import release_frame
+    from formalsynth.core.progress import tell
+    from formalsynth.core.yaml_text import yaml_text
+    from formalsynth.runtime.private import forbid_core_dumps, private_folder, write_private
+    from formalsynth_release import publish
+    from formalsynth_release.ledger import CONFIDENTIAL
+    from formalsynth_release.schema import RELEASE, SCHEMA
+    from formalsynth_release.study import read_declared
 
-    return release_frame(frame, schema, Path(study), Path(to) if to else Path("releases") / Path(study).name)
+    forbid_core_dumps()
+    study = private_folder(Path(study))
+    table, to = private_folder(study / CONFIDENTIAL) / "frame.csv", Path(to or Path("releases") / study.name)
+    declared = {"file": f"{CONFIDENTIAL}/{table.name}", "rows": len(frame)} | dict(schema)
+    write_private(study / RELEASE, yaml_text(declared.pop("release", {}), flow=None))
+    write_private(study / SCHEMA, yaml_text(declared, flow=None))
+    try:
+        write_private(table, frame.to_csv(index=False, lineterminator="\n"))
+        for line in publish.release(read_declared(study), to):
+            tell(line)
+    finally:
+        table.unlink(missing_ok=True)
+    return to

@@ -88,30 +88,21 @@ def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regressio
 
     Ordered categories are numbered from 0; others have an indicator for each category except the first.
     """
-    coded, y = _responses(columns, outcome, regression, rows)
-    design = np.column_stack([np.ones(len(y)), *coded.values()])
+    there = rows.dropna(subset=[outcome, *regression.predictors])
+    there = there[there[outcome].astype(float) > 0] if regression.log else there
+    coded = [one for column in regression.predictors for one in _coded(column, columns[column], there)]
+    y = there[outcome].to_numpy(dtype=float)
+    y = np.log(y) if regression.log else y
+    design = np.column_stack([np.ones(len(y)), *(values for _, values in coded)])
     left = len(y) - design.shape[1]
     label = regression.label(outcome)
     if left < 1:
-        return {f"{label}: {name}": NOTHING for _, name in coded}
+        return {f"{label}: {name}": NOTHING for name, _ in coded}
     inverse = np.linalg.pinv(design.T @ design, hermitian=True)
     slopes = inverse @ (design.T @ y)
     residual = y - design @ slopes
     errors = np.sqrt(np.maximum(np.diag(inverse), 0.0) * float(residual @ residual) / left)
-    return {f"{label}: {name}": (float(slopes[k]), float(errors[k])) for k, (_, name) in enumerate(coded, start=1)}
-
-
-def _responses(
-    columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame
-) -> tuple[dict[tuple[str, str], Array], Array]:
-    """Return the coded predictors, by column and name, and the response of the rows of a regression."""
-    there = rows.dropna(subset=[outcome, *regression.predictors])
-    there = there[there[outcome].astype(float) > 0] if regression.log else there
-    coded = {
-        (column, name): values for column in regression.predictors for name, values in _coded(column, columns[column], there)
-    }
-    y = there[outcome].to_numpy(dtype=float)
-    return coded, np.log(y) if regression.log else y
+    return {f"{label}: {name}": (float(slopes[k]), float(errors[k])) for k, (name, _) in enumerate(coded, start=1)}
 
 
 def _coded(name: str, column: Column, rows: pd.DataFrame) -> Iterator[tuple[str, Array]]:

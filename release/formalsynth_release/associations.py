@@ -25,39 +25,20 @@ def associations(layout: Layout, rows: pd.DataFrame, pairs: Sequence[tuple[str, 
 
 def association(ours: tuple[Integers, bool], theirs: tuple[Integers, bool]) -> float:
     """Compute the association of two columns, given as levels and True if these have an order; 0 if one is constant."""
-    from scipy.stats.contingency import association as scipy_association  # takes as long to load as a third of the package
+    from scipy import stats  # takes as long to load as a third of the package
 
-    (first, first_ordered), (second, second_ordered) = ours, theirs
-    counts = _counts(first, second)
-    if not (first_ordered and second_ordered):
-        counts = _grouped(counts) if first_ordered else counts
-        counts = _grouped(counts.T) if second_ordered else counts
-    if min(counts.shape) < 2:
+    there = (ours[0] >= 0) & (theirs[0] >= 0)
+    (first, first_ordered), (second, second_ordered) = ((levels[there], ordered) for levels, ordered in (ours, theirs))
+    if min(len(np.unique(first)), len(np.unique(second))) < 2:
         return 0.0
-    return _rank_correlation(counts) if first_ordered and second_ordered else float(scipy_association(counts, method="cramer"))
+    if first_ordered and second_ordered:
+        return float(stats.spearmanr(first, second).statistic)
+    groups = [_ranks(column) if ordered else column for column, ordered in ((first, first_ordered), (second, second_ordered))]
+    return float(stats.contingency.association(stats.contingency.crosstab(*groups).count, method="cramer"))
 
 
-def _counts(first: Integers, second: Integers) -> Integers:
-    """Count the rows with each pair of levels; levels that no row has are left out."""
-    there = (first >= 0) & (second >= 0)
-    shape = int(first.max(initial=0)) + 1, int(second.max(initial=0)) + 1
-    counts = np.bincount(first[there] * shape[1] + second[there], minlength=shape[0] * shape[1]).reshape(shape)
-    return counts[np.ix_(counts.any(axis=1), counts.any(axis=0))]
+def _ranks(levels: Integers) -> Integers:
+    """Divide levels (n,) into groups of ranks."""
+    from scipy.stats import rankdata
 
-
-def _grouped(counts: Integers) -> Integers:
-    """Sum the rows of a table by groups of ranks."""
-    group = np.minimum(_ranks(counts.sum(axis=1)) * GROUPS // counts.sum(), GROUPS - 1)
-    return np.add.reduceat(counts, np.flatnonzero(np.diff(group, prepend=-1)))
-
-
-def _ranks(counts: Integers) -> Array:
-    """Return the mean rank (levels,) of the rows of each level."""
-    return np.asarray(np.cumsum(counts) - (counts - 1) / 2)
-
-
-def _rank_correlation(counts: Integers) -> float:
-    ours, theirs = counts.sum(axis=1), counts.sum(axis=0)
-    middle = (counts.sum() + 1) / 2
-    first, second = _ranks(ours) - middle, _ranks(theirs) - middle
-    return float(first @ counts @ second / np.sqrt((ours @ first**2) * (theirs @ second**2)))
+    return np.minimum(rankdata(levels) * GROUPS // len(levels), GROUPS - 1).astype(np.int64)

@@ -11,7 +11,6 @@ from formalsynth.core.text import DataError, is_short
 from formalsynth_release.ledger import (
     BudgetEntry,
     ComparisonEntry,
-    CrossingEntry,
     Entry,
     FileEntry,
     Ledger,
@@ -113,30 +112,20 @@ def overlapping(declared: Declared, content: Content) -> list[str]:
     return _same_people(declared, sketch_of(content, ledger_key())) if others else []
 
 
-def record(declared: Declared, entry: Entry) -> None:
-    """Add an entry for the crossing or the end of a release, or for a comparison.
+def record(declared: Declared, kind: type[Entry], **fields: object) -> None:
+    """Add an entry of today: for the crossing or the end of a release, or for a comparison.
 
     Raises:
         DataError: the ledger is missing or damaged.
     """
     with opened(declared.schema.source, declared.folder) as ledger:
         new = [] if ledger.entries else [opening(ledger, ledger_key())]
-        ledger.add(*new, entry)
-
-
-def record_crossing(declared: Declared, place: int, sha256: str) -> None:
-    """Add an entry for the sha256 of the crossing of a started release."""
-    record(declared, CrossingEntry(date=today(), release=place, sha256=sha256))
+        ledger.add(*new, kind.model_validate({"date": today(), **fields}))
 
 
 def finish(declared: Declared, place: int, outcome: str) -> None:
     """Add an entry for the outcome of a release; its epsilon stays spent."""
-    record(declared, OutcomeEntry.model_validate({"date": today(), "release": place, "outcome": outcome}))
-
-
-def record_comparison(declared: Declared) -> None:
-    """Add an entry for a comparison before anyone can read its page."""
-    record(declared, ComparisonEntry(date=today(), study=declared.name))
+    record(declared, OutcomeEntry, release=place, outcome=outcome)
 
 
 def change_budget(declared: Declared, budget: float, reason: str) -> None:

@@ -11,7 +11,7 @@ from formalsynth_release import tables_check
 from formalsynth_release.budget import overlapping
 from formalsynth_release.declarations import checked_declarations
 from formalsynth_release.rows import CheckResult, check_file
-from formalsynth_release.schema import RELEASE
+from formalsynth_release.schema import Analyses
 from formalsynth_release.study import Declared, read_release
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
@@ -32,9 +32,9 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     path = declared.folder / VIOLATIONS
     private_folder(path.parent)
     path.unlink(missing_ok=True)
-    warnings = [*checked.warnings]
+    warnings, (analyses, problems) = [*checked.warnings], _of_release(declared)
     if checked.table is not None:
-        warnings += tables_check.warnings(declared, checked.table)
+        warnings += tables_check.warnings(declared.schema, analyses, checked.table)
     lines = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or warnings else []
     if checked.violations:
         cases = checked.cases.assign(**{name: checked.cases[name].map(_harmless) for name in ("column", "value")})
@@ -43,22 +43,20 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         lines += [f"The rows and values are listed in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
     lines += [f"Warning: {warning}" for warning in (*warnings, *overlapping(declared, checked.content))]
-    problems = release_problems(declared)
     lines += [f"Warning: a release would be refused: {problem}" for problem in problems]
     first = "correct what a release would be refused for, then " if problems else ""
     fits = "The file can be used with these changes" if checked.changed else "The file matches the schema"
     return checked, [*lines, f"{fits}. Next: {first}formalsynth plan {declared.folder}"]
 
 
-def release_problems(declared: Declared) -> list[str]:
-    """List the problems for which a release would be refused; the file is not used."""
-    if not (declared.folder / RELEASE).exists():
-        return [f"{declared.folder / RELEASE}: is missing"]
+def _of_release(declared: Declared) -> tuple[Analyses, list[str]]:
+    """Return the declared analyses, and the problems for which a release would be refused; the file is not used."""
     try:
-        checked_declarations(declared, read_release(declared.folder))
+        config = read_release(declared.folder)
+        checked_declarations(declared, config)
     except (ConfigError, DataError) as error:
-        return str(error).splitlines()
-    return []
+        return Analyses(quantiles=[]), str(error).splitlines()
+    return config.analyses, []
 
 
 def _harmless(value: object) -> object:

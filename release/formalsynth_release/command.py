@@ -20,7 +20,9 @@ from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.runtime.terminal import drop
 from formalsynth_release.schema import SCHEMA
 
-Command = Callable[[argparse.Namespace], int]
+Done = tuple[Sequence[str], int]
+"""Lines to print, and the status of the program."""
+Command = Callable[[argparse.Namespace], Done]
 OURS = {"formalsynth", "formalsynth_release"}
 """Folders of our code, whose places a message names."""
 STUDIES, RELEASES = Path("studies"), Path("releases")
@@ -35,12 +37,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         own_temporary_folder()
         show_progress()
         command: Command = options.command
-        return command(options)
+        lines, status = command(options)
     except BaseException as error:
         _print(*_messages(error), *getattr(error, "__notes__", ()), file=sys.stderr)
         if isinstance(error, SystemExit):
             raise
-    return 1
+        return 1
+    try:  # the command is done, whoever reads what it prints
+        _print(*lines)
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        drop(sys.stdout)
+    return status
 
 
 def _messages(error: BaseException) -> Sequence[object]:
@@ -82,12 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("csv", type=Path, help="the file")
     inspect.add_argument("--outcome", required=True, help="the main column, whose mean and quantiles are reported")
     inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")
-    inspect.add_argument(
-        "--metadata", type=Path, help="metadata of SDV (JSON) or a codebook of synthpop (CSV) with the types of columns"
-    )
     _of_study(_add(commands, "check", "check the file against its schema", _check))
-    plan = _of_study(_add(commands, "plan", "state the errors to expect from the declarations, without opening the file", _plan))
-    plan.add_argument("--simulate", action="store_true", help="also simulate releases of made-up rows, which takes minutes")
+    _of_study(_add(commands, "plan", "state the errors to expect from the declarations, without opening the file", _plan))
     release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
     release.add_argument("--to", type=Path, help="folder of the release (default: releases/<study>)")
     verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
@@ -122,42 +127,36 @@ def _study(text: str) -> Path:
     return folder
 
 
-def _inspect(options: argparse.Namespace) -> int:
+def _inspect(options: argparse.Namespace) -> Done:
     from formalsynth_release.inspect import inspect
-    from formalsynth_release.metadata import read_types
 
-    types = read_types(options.metadata) if options.metadata else None
-    _print(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, types))
-    return 0
+    return inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem), 0
 
 
-def _check(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> Done:
     from formalsynth_release.check import check
     from formalsynth_release.study import read_declared
 
     checked, lines = check(read_declared(options.study))
-    _print(*lines)
-    return int(checked.table is None)
+    return lines, int(checked.table is None)
 
 
-def _plan(options: argparse.Namespace) -> int:
+def _plan(options: argparse.Namespace) -> Done:
     from formalsynth_release.plan import plan
     from formalsynth_release.study import read_declared
 
-    _print(*plan(read_declared(options.study), options.simulate))
-    return 0
+    return plan(read_declared(options.study)), 0
 
 
-def _compare(options: argparse.Namespace) -> int:
+def _compare(options: argparse.Namespace) -> Done:
     from formalsynth_release.compare import compare
     from formalsynth_release.study import read_declared
 
     declared = read_declared(options.study)
-    _print(*compare(declared, options.release or RELEASES / declared.name))
-    return 0
+    return compare(declared, options.release or RELEASES / declared.name), 0
 
 
-def _release(options: argparse.Namespace) -> int:
+def _release(options: argparse.Namespace) -> Done:
     from formalsynth_release.budget import spent_note
     from formalsynth_release.ledger import ReleaseEntry, read_ledger
     from formalsynth_release.publish import release
@@ -170,32 +169,19 @@ def _release(options: argparse.Namespace) -> int:
         raise
     before = len(read_ledger(declared.schema.source).of(ReleaseEntry))
     try:
-        lines = release(declared, options.to or RELEASES / declared.name)
+        return release(declared, options.to or RELEASES / declared.name), 0
     except BaseException as error:
         error.add_note(spent_note(declared, before))
         raise
-    _print_if_open(*lines)
-    return 0
 
 
-def _print_if_open(*lines: object) -> None:
-    """Print lines after an action that cannot be undone; a closed output is not an error."""
-    try:
-        _print(*lines)
-        if sys.stdout:
-            sys.stdout.flush()
-    except OSError:
-        drop(sys.stdout)
-
-
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> Done:
     from formalsynth_release.verify import verify
 
-    _print(*verify(options.release, options.study))
-    return 0
+    return verify(options.release, options.study), 0
 
 
-def _budget(options: argparse.Namespace) -> int:
+def _budget(options: argparse.Namespace) -> Done:
     from formalsynth_release.budget import budget, change_budget
     from formalsynth_release.publish import unpublished
     from formalsynth_release.study import read_declared
@@ -205,5 +191,4 @@ def _budget(options: argparse.Namespace) -> int:
         raise DataError("--change and --reason: give both: the new budget, and why it changed")
     if options.change is not None:
         change_budget(declared, options.change, options.reason)
-    _print(*budget(declared, options.head), *unpublished(declared))
-    return 0
+    return [*budget(declared, options.head), *unpublished(declared)], 0

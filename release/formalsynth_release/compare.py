@@ -1,4 +1,4 @@
-"""The command ``compare``: a confidential page with a release beside the file, and a public page with its noise."""
+"""The command ``compare``: a confidential page with a release beside the file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.text import DataError
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth_release.associations import associations
-from formalsynth_release.budget import head_line, record_comparison
-from formalsynth_release.crossing import Crossing, Part, read_crossing
+from formalsynth_release.budget import head_line, record
+from formalsynth_release.crossing import read_crossing
 from formalsynth_release.layout import Layout
-from formalsynth_release.ledger import CONFIDENTIAL
+from formalsynth_release.ledger import CONFIDENTIAL, ComparisonEntry
 from formalsynth_release.levels import Levels
-from formalsynth_release.model import pair_errors
 from formalsynth_release.rows import usable
 from formalsynth_release.schema import PublicSchema
 from formalsynth_release.study import Declared
@@ -29,13 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-REPORT, NOISE = f"{CONFIDENTIAL}/CONFIDENTIAL-comparison.html", "noise.html"
+REPORT = f"{CONFIDENTIAL}/CONFIDENTIAL-comparison.html"
 GROUPS = 12
 """Largest number of groups of levels in each direction of a plot of a pair."""
 LABELS = 8
 """Number of labels of levels in a plot of a column."""
-CONFIDENTIAL_MARK = "CONFIDENTIAL: made from the data. Not for anyone outside."
-PUBLIC_MARK = "PUBLIC: computed from the crossing of a release."
 FILE_COLOUR, RELEASE_COLOUR = "black", "#0072b2"
 
 
@@ -49,19 +46,17 @@ def compare(declared: Declared, release: Path) -> list[str]:
         ConfigError: a declaration is missing or not allowed.
         DataError: the file or the release cannot be used.
     """
-    crossing, public = read_crossing(release)
+    _, public = read_crossing(release)
     schema, folder = public.schema_, declared.folder
     if (columns := list(declared.schema.released)) != list(schema.released):
         raise DataError(f"{release}: has the columns {', '.join(schema.released)}; the study declares {', '.join(columns)}")
     file, _ = usable(declared)
     sets = [_read(schema, path) for path in sorted(release.glob("synthetic_*.csv"))]
     private_folder((folder / REPORT).parent)
-    record_comparison(declared)
+    record(declared, ComparisonEntry, study=declared.name)  # before anyone can read the page
     write_private(folder / REPORT, _comparison(public.release.title, schema, file, sets))
-    write_private(folder / NOISE, _noise(public.release.title, schema, crossing))
     return [
         f"The comparison is {folder / REPORT}: CONFIDENTIAL, only you can read it.",
-        f"The noise is in {folder / NOISE}, computed from the crossing: this page may be published.",
         "The ledger records the comparison. What you declare from now on may depend on the file, and later releases state that.",
         head_line(declared),
     ]
@@ -91,74 +86,36 @@ def _comparison(title: str, schema: PublicSchema, file: pd.DataFrame, sets: Sequ
         counts = [_counts(of[first][0], of[second][0]) for of in variables]
         picture = _picture(_plot_of_pair, (first, second), counts, fields=2)
         pairs.append((f"{first} and {second}", f"Shares of {first} and {second}, file and release", picture))
-    return _page(
-        title=f"{title}: release and file", mark=CONFIDENTIAL_MARK, columns=columns, pairs=pairs,
-        text="Black: the file. Blue: all synthetic sets together.",
-        head=["rank correlation, or Cramér's V if a column has no order", "file", "release"],
-        rows=[(pair[0], [f"{number:.4g}" for number in numbers]) for pair, *numbers in zip(pairs, *both, strict=True)],
-    )  # fmt: skip
-
-
-def _noise(title: str, schema: PublicSchema, crossing: Crossing) -> str:
-    """Write the public page: the published counts with the standard error of their noise, and that of each pair."""
-    columns = [
-        (name, f"Noisy counts of {name}, with their noise", _picture(_plot_of_noise, levels, part))
-        for (name, levels), part in zip(Layout(schema).columns.items(), crossing.tables, strict=False)
-    ]
-    return _page(
-        title=f"{title}: noise", mark=PUBLIC_MARK, columns=columns, pairs=[],
-        text="Published counts of each column, with twice the standard deviation of the noise alone. All of this is computed "
-        "from crossing.yaml; the errors of sampling and of the model come in addition.",
-        head=["pair", "standard error of a correlation, from the noise"],
-        rows=[(pair, [f"{error:.4g}"]) for pair, error in pair_errors(schema, crossing.tables).items()],
-    )  # fmt: skip
-
-
-def _page(**content: object) -> str:
-    """Write a page with a mark that is always visible."""
+    rows = [(pair[0], [f"{number:.4g}" for number in numbers]) for pair, *numbers in zip(pairs, *both, strict=True)]
     loader = PackageLoader("formalsynth_release")
     environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=True, trim_blocks=True)
-    return environment.get_template("page.html.j2").render(content)
+    return environment.get_template("page.html.j2").render(title=title, columns=columns, pairs=pairs, rows=rows)
 
 
 def _counts(first: Integers, second: Integers) -> Array:
     """Count rows by groups of the levels of two variables; rows in which one has no level are left out."""
     there = (first >= 0) & (second >= 0)
-    counts = np.zeros((int(first.max(initial=0)) + 1, int(second.max(initial=0)) + 1))
-    np.add.at(counts, (first[there], second[there]), 1)
-    for axis in (0, 1):
-        starts = np.unique(np.linspace(0, counts.shape[axis], GROUPS, endpoint=False, dtype=int))
-        counts = np.add.reduceat(counts, starts, axis=axis)
+    edges = [np.unique(np.linspace(0, places.max(initial=0) + 1, GROUPS + 1, dtype=int)) for places in (first, second)]
+    counts, *_ = np.histogram2d(first[there], second[there], edges)
     return np.asarray(counts / max(counts.sum(), 1))
 
 
 def _plot_of_shares(axes: Axes, levels: Levels, shares: Sequence[Array]) -> None:
-    places = np.arange(len(shares[0]))
-    axes.bar(places, shares[1], color=RELEASE_COLOUR)
-    axes.step(places, shares[0], where="mid", color=FILE_COLOUR)
-    _label(axes, levels, "share")
-
-
-def _plot_of_noise(axes: Axes, levels: Levels, part: Part) -> None:
-    axes.errorbar(np.arange(len(part.counts)), part.counts, 2 * np.sqrt(2) * part.scale, fmt="o", color=RELEASE_COLOUR)
-    _label(axes, levels, "rows")
+    """Plot shares with labels of what is plotted: some levels by their lowest values, and all kinds of missing values."""
+    axes.bar(np.arange(len(shares[0])), shares[1], color=RELEASE_COLOUR)
+    axes.step(np.arange(len(shares[0])), shares[0], where="mid", color=FILE_COLOUR)
+    places = list(range(0, len(levels), max(1, len(levels) // LABELS)))
+    values = levels.values(np.array(places), np.zeros(len(places)))
+    labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+    missing = [*(levels.column.missing_codes or {}).values(), *["missing"] * levels.column.may_be_missing]
+    axes.set_xticks([*places, *range(len(levels), len(levels) + len(missing))], [*labels, *missing], rotation=30, ha="right")
+    axes.set_ylabel("share")
 
 
 def _plot_of_pair(file: Axes, release: Axes, names: Sequence[str], counts: Sequence[Array]) -> None:
     for axes, shares, title in zip((file, release), counts, ("file", "release"), strict=True):
         axes.imshow(shares.T, origin="lower", aspect="auto", cmap="viridis", vmin=0, vmax=max(map(np.max, counts)))
         axes.set(title=title, xlabel=names[0], ylabel=names[1], xticks=[], yticks=[])
-
-
-def _label(axes: Axes, levels: Levels, what: str) -> None:
-    """Label what is plotted, some levels by their lowest values, and all kinds of missing values."""
-    places = list(range(0, len(levels), max(1, len(levels) // LABELS)))
-    values = levels.values(np.array(places), np.zeros(len(places)))
-    labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
-    missing = [*(levels.column.missing_codes or {}).values(), *["missing"] * levels.column.may_be_missing]
-    places += range(len(levels), len(levels) + len(missing))
-    axes.set_xticks(places, [*labels, *missing], rotation=30, ha="right")
-    axes.set_ylabel(what)
 
 
 def _picture(draw: Callable[..., None], *given: object, fields: int = 1) -> str:

@@ -45,12 +45,8 @@ def _flat(value: Any) -> Any:
     return value
 
 
-def _whole(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    if any(abs(number) > 2**62 for number in numbers):
-        raise ValueError("Input should be whole numbers of at most 62 bits")
-    return numbers
-
-
+Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]
+"""Whole number that 64 bits and sums of two can hold."""
 Day = Annotated[str, Field(pattern=pattern("date")), AfterValidator(lambda text: date.fromisoformat(text).isoformat())]
 
 
@@ -74,7 +70,7 @@ class Part(Model):
     knots: dict[str, tuple[Annotated[int, Field(ge=0)], ...]] = Field(default_factory=dict)
     """Knots of hats in sums of pairs, computed from these counts, by variable: levels of a column, or kinds of its values."""
     shape: tuple[int, ...]
-    numbers: Annotated[tuple[int, ...], BeforeValidator(_flat), AfterValidator(_whole)]
+    numbers: Annotated[tuple[Whole, ...], BeforeValidator(_flat)]
     """Noisy counts in row-major order: the last column varies fastest."""
 
     @property

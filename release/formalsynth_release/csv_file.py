@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from formalsynth.core.progress import tell
-from formalsynth.core.text import DataError
+from formalsynth.core.text import DataError, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +24,6 @@ SAMPLE_BYTES = 1 << 16
 LARGE, SPEED = 10_000_000, 15_000_000
 """File size in bytes above which a message gives the reading time, and approximate number of bytes read in a second."""
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
-ENDINGS = {
-    b"PK\x03\x04": "a spreadsheet or another zip file",
-    b"\x1f\x8b": "a gzip file",
-    b"%PDF": "a PDF",
-    b"\xd0\xcf": "an old spreadsheet",
-    b"PAR1": "a Parquet file",
-}
 LETTER = re.compile(r"[^\W\d_]")
 """A letter of any alphabet."""
 
@@ -79,7 +72,6 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     _head(path)
     if path.stat().st_size > LARGE:
         tell(f"Reading {path}: {path.stat().st_size / 1e6:.0f} MB, about {path.stat().st_size / SPEED:.0f} seconds")
-    _check_written(path, written)
     with _opened(path, written) as file:
         names = check_names(path, [name.strip() for name in next(csv.reader(file, delimiter=written.delimiter), [])])
     _check_lengths(path, written, len(names))  # pandas silently fills up or cuts some rows
@@ -101,6 +93,9 @@ def _opened(path: Path, written: CsvFormat) -> Iterator[TextIO]:
             yield file
     except DataError:
         raise
+    except LookupError:
+        what = "which is not for text; allowed: one such as utf-8 or cp1252"
+        raise DataError(f"{path}: encoding: given {written.encoding!r}, {what}") from None
     except UnicodeError as error:
         where = f" (byte {error.start} of the part read)" if isinstance(error, UnicodeDecodeError) else ""
         what = "save it in UTF-8, or declare its encoding in schema.yaml, such as cp1252"
@@ -114,24 +109,18 @@ def _opened(path: Path, written: CsvFormat) -> Iterator[TextIO]:
 
 
 def _head(path: Path) -> bytes:
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file; correct the path")
-    if not path.is_file():
-        raise DataError(f"{path}: is not a file; give the path of a CSV file")
     try:
         with open(path, "rb") as file:
             head = file.read(SAMPLE_BYTES)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}; ask its owner for permission to read it") from None
+        raise DataError(f"{path}: cannot be read: {error.strerror}; correct the path, or ask its owner for permission") from None
     if not head.strip():
         raise DataError(f"{path}: is empty; export it again")
-    for mark, what in ENDINGS.items():
-        if head.startswith(mark):
-            raise DataError(
-                f"{path}: is {what}, not a CSV file; its name has to end in its format, such as .xlsx, or export it as CSV"
-            )
     if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise DataError(f"{path}: contains zero bytes, which no CSV file has; export it again as CSV in UTF-8")
+        raise DataError(
+            f"{path}: contains zero bytes, so it is no CSV file: its name has to end in its format, such as .xlsx, or export it "
+            "as CSV in UTF-8"
+        )
     return head
 
 
@@ -157,20 +146,6 @@ def _with_mark(encoding: str) -> str:
 def _decimal_commas(text: str, delimiter: str) -> bool:
     values = [value for line in text.splitlines()[1:200] for value in line.split(delimiter)]
     return any(value.strip().replace(",", "", 1).replace("-", "", 1).isdigit() and "," in value for value in values)
-
-
-def _check_written(path: Path, written: CsvFormat) -> None:
-    """Check that the declared encoding and delimiter are valid."""
-    try:
-        "".encode(written.encoding)
-    except LookupError:
-        raise DataError(
-            f"{path}: encoding: given {written.encoding!r}, which is not for text; allowed: one such as utf-8 or cp1252"
-        ) from None
-    except UnicodeError:
-        pass  # reading describes it
-    if written.delimiter in '\r\n"' or not written.delimiter.isascii():
-        raise DataError(f"{path}: delimiter: given {written.delimiter!r}; allowed: one such as a comma, a semicolon or a tab")
 
 
 def check_names(path: Path, names: list[str]) -> list[str]:
@@ -222,27 +197,15 @@ def _check_lengths(path: Path, written: CsvFormat, names: int) -> None:
     Raises:
         DataError: some rows are shorter or longer, wherever they are.
     """
-    short, long = list[int](), list[int]()
     with _opened(path, written) as file:
         rows = csv.reader(file, delimiter=written.delimiter, strict=True)
-        for row in rows:
-            if row and len(row) != names:
-                (short if len(row) < names else long).append(rows.line_num)
-    if short:
+        odd = [(rows.line_num, len(row)) for row in rows if row and len(row) != names]
+    if odd:
+        (line, values), more = odd[0], f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
         raise DataError(
-            f"{path}: {_rows_have(short)} fewer values than the header has names; the delimiter is taken to be "
-            f"{written.delimiter!r}: correct the rows, or delimiter in schema.yaml"
+            f"{path}: line {line}{more} has {counted(values, 'value')}, but the header has {counted(names, 'name')}; correct the "
+            f"rows, put values with {written.delimiter!r} in double quotes, or correct delimiter in schema.yaml"
         )
-    if long:
-        raise DataError(
-            f"{path}: {_rows_have(long)} more values than the header has names; correct the rows (one that ends with "
-            f"{written.delimiter!r} has an extra value), or put values with it in double quotes"
-        )
-
-
-def _rows_have(lines: Sequence[int]) -> str:
-    """Write the subject and verb of a sentence on the rows that end in these lines."""
-    return f"line {lines[0]} has" if len(lines) == 1 else f"{len(lines)} rows, the first in line {lines[0]}, have"
 
 
 def check_rows(path: Path, table: pd.DataFrame) -> None:

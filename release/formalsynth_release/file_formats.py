@@ -1,10 +1,9 @@
-"""Files of statistics programs, read as text and written: Parquet, Excel, Stata, SPSS and SAS, with labels of values."""
+"""Files of statistics programs, read as text: Parquet, Excel, Stata, SPSS and SAS, with labels of values."""
 
 from __future__ import annotations
 
 import datetime
 import math
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,6 @@ from formalsynth_release.csv_file import CsvFormat, check_names, check_rows, rea
 if TYPE_CHECKING:
     import pandas as pd
 
-    from formalsynth_release.schema import PublicSchema
-
 READERS = {
     ".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
@@ -28,7 +25,6 @@ READERS = {
 USER_MISSING = ("read_dta", "read_sav", "read_sas7bdat")
 """Those that keep codes of missing values apart."""
 SHEETS, PARQUET = (".xlsx", ".xlsm"), (".parquet",)
-WRITTEN = (".csv", *PARQUET, ".xlsx", ".dta", ".sav", ".xpt")
 Texts = NDArray[np.object_]
 Labels = Mapping[str, Mapping[str, str]]
 """Meanings of codes, by column and code."""
@@ -107,61 +103,3 @@ def _as_text(value: Any) -> str:
     if _is_number(value):
         return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
     return str(value).strip()
-
-
-def write_file(schema: PublicSchema, table: pd.DataFrame, path: Path) -> None:
-    """Write synthetic rows in the format of the ending of a name, with the declared labels where the format has them.
-
-    Raises:
-        DataError: the format is not known, the file exists, or a package is missing.
-    """
-    if path.suffix not in WRITTEN or path.exists():
-        raise DataError(f"{path}: allowed: the name of a new file that ends in {', '.join(WRITTEN)}")
-    labels: dict[str, dict[float, str]] = {}
-    for name, column in schema.released.items():
-        if column.labels and path.suffix in (".dta", ".sav") and all(map(_whole, column.categories or [])):
-            table = table.assign(**{name: table[name].astype(float)})
-            labels[name] = {float(code): label for code, label in column.labels.items()}
-        labels |= {name: dict(zip(column.codes, column.missing_codes.values(), strict=True))} if column.missing_codes else {}
-    meanings = {name: column.description or name for name, column in schema.released.items()}
-    try:
-        if path.suffix == ".csv":
-            table.to_csv(path, index=False, lineterminator="\n")
-        elif path.suffix in PARQUET:
-            table.to_parquet(path, index=False)
-        elif path.suffix == ".xlsx":
-            table.to_excel(path, index=False)
-        else:
-            import pyreadstat
-
-            codes = {name: column.codes for name, column in schema.released.items() if column.codes}
-            more: dict[str, Any] = {".sav": {"missing_ranges": codes, "variable_value_labels": labels}}.get(path.suffix, {})
-            more |= {"variable_value_labels": labels} if path.suffix == ".dta" else {}
-            getattr(pyreadstat, f"write_{'xport' if path.suffix == '.xpt' else path.suffix[1:]}")(
-                table, str(path), column_labels=meanings, **more
-            )
-    except ImportError as error:
-        raise DataError(f"{path}: needs more packages: pip install 'formalsynth-release[formats]'") from error
-
-
-def _whole(text: str) -> bool:
-    return text.lstrip("-").isdecimal()
-
-
-def main(synthetic: str, to: str) -> None:
-    """Convert a data set of a release, with the declarations next to it.
-
-    Raises:
-        DataError: it cannot be converted.
-    """
-    import pandas as pd
-
-    from formalsynth_release.crossing import read_crossing
-
-    schema = read_crossing(Path(synthetic).parent)[1].schema_
-    texts = {name: str for name, column in schema.released.items() if column.type == "category"}
-    write_file(schema, pd.read_csv(synthetic, dtype=texts, keep_default_na=False, na_values=[""]), Path(to))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

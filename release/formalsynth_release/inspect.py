@@ -22,11 +22,8 @@ from formalsynth_release.rows import (
     DOUBT,
     IDENTIFYING,
     PARTED,
-    SURVEY_WEIGHT,
-    far_above,
     few_codes,
     is_unique_number,
-    is_weight,
     numbers,
     signs_in,
 )  # fmt: skip
@@ -70,14 +67,13 @@ class ColumnGuess:
     """True if its numbers may have marks between thousands."""
 
 
-def inspect(csv: Path, outcome: str, folder: Path, types: Mapping[str, str] | None = None) -> list[str]:
+def inspect(csv: Path, outcome: str, folder: Path) -> list[str]:
     """Write the folder of a study for a file, with placeholders for everything that its owner has to declare.
 
     Args:
         csv: the file.
         outcome: the main column.
         folder: folder of the study; it must not contain a schema.
-        types: types of columns from other metadata.
 
     Returns:
         Sentences on the written files and the next step, without any value of the file.
@@ -95,9 +91,7 @@ def inspect(csv: Path, outcome: str, folder: Path, types: Mapping[str, str] | No
     if outcome not in table.columns:
         raise DataError(f"{csv}: --outcome: given {outcome!r}; allowed: {listed(list(table.columns))}")
     missing = sorted(mark for mark in MISSING_MARKS if (table == mark).any().any()) or [""]
-    guesses = [
-        _guessed(name, table[name], written, missing, (types or {}).get(name, ""), name == outcome) for name in table.columns
-    ]
+    guesses = [_guessed(name, table[name], written, missing, name == outcome) for name in table.columns]
     columns = {guess.name: _column(guess, labels.get(guess.name, {}), guess.name == outcome) for guess in guesses}
     private_folder(folder)
     private_folder((folder / QUESTIONS).parent)
@@ -114,17 +108,15 @@ def inspect(csv: Path, outcome: str, folder: Path, types: Mapping[str, str] | No
     ]
 
 
-def _guessed(
-    name: str, values: pd.Series, written: CsvFormat, missing: Sequence[str], known: str, is_outcome: bool
-) -> ColumnGuess:
+def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence[str], is_outcome: bool) -> ColumnGuess:
     import pandas as pd
 
     present = values[~values.isin(missing)]
     absent = _missing_question(name, len(values) - len(present))
-    if known == "suppressed" or not len(present):
-        why = [] if len(present) else [f"{name}: has no value. Suppress it: a release would have invented values."]
+    if not len(present):
+        why = [f"{name}: has no value. Suppress it: a release would have invented values."]
         return ColumnGuess(name, {"type": "category", "release": "suppressed"}, why)
-    if known == "date" or present.str.fullmatch(DATE).mean() > MOST:
+    if present.str.fullmatch(DATE).mean() > MOST:
         form = {} if present.str.fullmatch(ISO).mean() > MOST else {"format": DECLARE}
         return ColumnGuess(
             name, {"type": "whole", "date": DECLARE, **form, "lower": DECLARE, "upper": DECLARE}, [f"{name}: {DATES}", *absent]
@@ -132,15 +124,15 @@ def _guessed(
     grouped, plain = present.str.fullmatch(GROUPED), numbers(present, written)
     apart = plain.fillna(pd.to_numeric(present.where(grouped).str.replace(r"\D", "", regex=True), errors="coerce"))
     # codes with zeros in front are no numbers
-    numbered = present.str.fullmatch(r"0\d+").any() and not (is_outcome or known)
-    several = is_outcome or known in ("number", "whole") or present.nunique() > FEW_NUMBERS
+    numbered = present.str.fullmatch(r"0\d+").any() and not is_outcome
+    several = is_outcome or present.nunique() > FEW_NUMBERS
     numeric = several and not numbered and apart.notna().mean() > MOST
-    if known == "category" or not numeric:
+    if not numeric:
         unknown = present.nunique() > MOST_CATEGORIES
         declared = {"type": "category", "categories": DECLARE, **({"release": DECLARE} if unknown else {})}
         return ColumnGuess(name, declared, [*_category_questions(name, present, written), *absent])
     fraction = (plain.dropna() % 1 != 0).any() or present.str.contains(r"[.,]\d*$").any()
-    kind = known or ("number" if fraction else "whole")
+    kind = "number" if fraction else "whole"
     doubt = grouped & (plain.isna() | present.str.fullmatch(PARTED)) & (not written.thousands)
     questions = _number_questions(name, apart.dropna(), is_outcome)
     if doubt.any():
@@ -186,17 +178,13 @@ def _number_questions(name: str, values: pd.Series, is_outcome: bool) -> list[st
             f"{name}: has {values.nunique()} different whole numbers in {len(values)} rows; do they name persons? Then suppress "
             f"it, declare person: {name}, and in rows_each how many rows of each of them are used."
         )
-    elif is_weight(name, values):
-        questions.append(f"{name}: {SURVEY_WEIGHT}")
     if codes := few_codes(values):
         declared = ", ".join(f"{code:g}: MEANING" for code in codes)
         questions.append(f"{name}: are these codes of missing values? Then declare missing_codes: {{ {declared} }}.")
-    elif far := far_above(values):
-        questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")
     if code := _nines(values[~values.isin(codes)]):
         questions.append(
             f"{name}: {code} is in many rows; is it a code of missing values? If it is between the bounds, declare it as the "
-            f"file writes it, at the top of the schema: missing_values: {{ {name}: ['', '{code}'] }}."
+            f"file writes it: recode: {{ '{code}': '' }}."
         )
     elif len(heap := _heap(values)):
         questions.append(

@@ -100,18 +100,13 @@ class Way:
 
     def errors(self, model: Model, replicates: int, generator: np.random.Generator) -> tuple[Array, Array]:
         """Return the bias and standard error (analyses,) of a release, if the model is the population."""
-        files, releases = self.simulated(model, replicates, generator)
-        bias = releases.mean(axis=0) - files.mean(axis=0)
-        return bias * self.fraction, releases.std(axis=0, ddof=1) * math.sqrt(self.fraction)
-
-    def simulated(self, model: Model, replicates: int, generator: np.random.Generator, task: str = TASK) -> tuple[Array, Array]:
-        """Return estimates (replicates, analyses) of files that are drawn from a model, and of their releases."""
         files, releases = [], []
-        for _ in in_turn(range(replicates), task):
+        for _ in in_turn(range(replicates), TASK):
             rows = self.file(model, generator)
             files.append(values(self.schema, self.analyses, rows))
             releases.append(self.released(self.fitted(rows, generator, model), generator))
-        return np.array(files), np.array(releases)
+        bias = np.mean(releases, axis=0) - np.mean(files, axis=0)
+        return bias * self.fraction, np.std(releases, axis=0, ddof=1) * math.sqrt(self.fraction)
 
 
 def student(replicates: int) -> float:

@@ -111,18 +111,11 @@ def level_error(parts: Sequence[Part]) -> float:
     return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts if len(part.columns) == 1)
 
 
-def pair_errors(schema: PublicSchema, parts: Sequence[Part], rows: float | None = None) -> dict[str, float]:
-    """Compute the standard error of the correlation of each pair that is due to the noise alone, from the noisy parts.
-
-    Args:
-        schema: declarations.
-        parts: noisy parts.
-        rows: number of rows; by default it is estimated.
-    """
+def pair_errors(schema: PublicSchema, parts: Sequence[Part]) -> dict[str, float]:
+    """Compute the standard error of the correlation of each pair that is due to the noise alone, from the noisy parts."""
     reading = Reading.of(schema, parts)
-    number = reading.number if rows is None else rows
     return {
-        f"{first.name} and {second.name}": _error(part) / number / (first.spread * second.spread)
+        f"{first.name} and {second.name}": _error(part) / reading.number / (first.spread * second.spread)
         for first, second, part in reading.of_pairs()
     }
 

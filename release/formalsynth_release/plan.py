@@ -1,9 +1,8 @@
-"""The command ``plan``: a verdict from the declarations alone, and on request simulated releases of made-up rows."""
+"""The command ``plan``: a verdict from the declarations alone."""
 
 from __future__ import annotations
 
 from formalsynth_release.declarations import checked_declarations
-from formalsynth_release.simulate import simulations
 from formalsynth_release.study import Declared, read_release
 from formalsynth_release.verdict import Verdict
 
@@ -14,7 +13,7 @@ LEFT_OUT = (
 """Sentence on rows that a release leaves out, of which nobody knows the number without the file."""
 
 
-def plan(declared: Declared, simulate: bool = False) -> list[str]:
+def plan(declared: Declared) -> list[str]:
     """Compute errors to expect from a release; the file is not opened.
 
     Returns:
@@ -29,7 +28,6 @@ def plan(declared: Declared, simulate: bool = False) -> list[str]:
     return [
         f"Errors to expect at epsilon {config.ceiling:g}, for {schema.rows} rows; no file was opened.",
         *([LEFT_OUT.format(causes=schema.dropped)] if schema.dropped else []),
-        *(simulations(schema, config) if simulate else []),
         *Verdict(schema, config.ceiling).lines(config.analyses),
         f"Next: formalsynth release {declared.folder}, if the verdict suits; it refuses pairs that are weak and not accepted.",
     ]

@@ -18,7 +18,7 @@ from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError, counted
 from formalsynth.runtime.private import private_folder, write_private, write_private_bytes
 from formalsynth.runtime.scratch import scratch_folder, sweep
-from formalsynth_release.budget import Started, finish, head_line, record_crossing, start
+from formalsynth_release.budget import Started, finish, head_line, record, start
 from formalsynth_release.crossing import (
     CROSSING,
     DECLARATIONS,
@@ -37,6 +37,7 @@ from formalsynth_release.layout import Layout
 from formalsynth_release.ledger import (
     CONFIDENTIAL,
     ComparisonEntry,
+    CrossingEntry,
     ReleaseEntry,
     ledgers_folder,
     locked,
@@ -179,7 +180,7 @@ def _store(declared: Declared, place: int, crossing: Crossing, public: Declarati
     folder, text = private_folder(declared.folder / UNFINISHED), text_of(crossing)
     write_private(folder / DECLARATIONS, text_of(public))
     write_private(folder / CROSSING, text)
-    record_crossing(declared, place, sha256(text))
+    record(declared, CrossingEntry, release=place, sha256=sha256(text))
 
 
 def _unfinished(declared: Declared) -> int | None:

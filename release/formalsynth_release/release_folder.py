@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth_release.crossing import CROSSING, Crossing, Declarations
+from formalsynth_release.crossing import Crossing, Declarations
 from formalsynth_release.intervals import LARGEST, LARGEST_OF_HATS, SETS, Way, analysed
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Column, PublicSchema
@@ -22,28 +21,28 @@ if TYPE_CHECKING:
 MANIFEST = "MANIFEST.sha256"
 
 
-def differences(release: Path, again: Path) -> Iterator[str]:
-    """Yield a description of each file that is missing, added or different; that of checksums comes last."""
-    there, wanted = ({path.name for path in folder.iterdir()} for folder in (release, again))
-    yield from (f"{release / name}: is not a file of this release" for name in sorted(there - wanted))
-    yield from (f"{release / name}: is missing" for name in sorted(wanted - there))
-    for name in sorted(there & wanted, key=lambda name: (name == MANIFEST, name)):
-        if not filecmp.cmp(release / name, again / name, shallow=False):
-            yield f"{release / name}: does not follow from {CROSSING}"
-
-
-def damages(release: Path) -> Iterator[str]:
-    """Yield a description of each file that does not match the checksums of a release; these themselves may be wrong."""
-    path = release / MANIFEST
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-    listed, there = {line[66:]: line[:64] for line in lines}, {other.name for other in release.iterdir()} - {MANIFEST}
-    for name in sorted(there | set(listed)):
-        if name not in listed:
+def differences(release: Path, wanted: Mapping[str, str], wrong: str) -> Iterator[str]:
+    """Yield a description of each file that is missing, added or different, by wanted checksums; theirs comes last."""
+    there = sums(release)
+    for name in sorted(there | dict(wanted), key=lambda name: (name == MANIFEST, name)):
+        if name not in wanted:
             yield f"{release / name}: is not a file of this release"
         elif name not in there:
             yield f"{release / name}: is missing"
-        elif listed[name] != _sha256(release / name):
-            yield f"{release / name}: does not match its checksum in {MANIFEST}"
+        elif there[name] != wanted[name]:
+            yield f"{release / name}: {wrong}"
+
+
+def sums(folder: Path) -> dict[str, str]:
+    """Compute the sha256 of each file of a folder."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def stated(release: Path) -> dict[str, str]:
+    """Read the checksums in a release, and add that of their own file; they may be wrong."""
+    path = release / MANIFEST
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    return {line[66:]: line[:64] for line in lines} | {name: own for name, own in sums(release).items() if name == MANIFEST}
 
 
 def write(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
@@ -64,12 +63,7 @@ def write(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
 
 def seal(folder: Path) -> None:
     """Write the checksums of all files, in the format of ``sha256sum -c``."""
-    files = sorted(folder.iterdir())
-    (folder / MANIFEST).write_text("".join(f"{_sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / MANIFEST).write_text("".join(f"{own}  {name}\n" for name, own in sums(folder).items()), encoding="utf-8")
 
 
 def formatted(schema: PublicSchema, frame: pd.DataFrame) -> str:

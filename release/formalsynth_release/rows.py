@@ -18,7 +18,7 @@ from formalsynth_release.file_formats import read_file
 from formalsynth_release.records import clipped
 from formalsynth_release.rules import broken
 from formalsynth_release.same_rows import Content, content_of
-from formalsynth_release.schema import KIND, Column
+from formalsynth_release.schema import Column
 from formalsynth_release.study import Declared, Schema
 
 if TYPE_CHECKING:
@@ -28,20 +28,12 @@ LEAST_ROWS = 20
 """Minimum number of rows for a useful release."""
 MANY_ROWS = 500_000
 FEW_IN_CATEGORY = 5
-FAR = 10.0
-"""Distance above the median beyond which a value is far above the rest, in multiples of the upper quartile's distance."""
 HEAPED, CODED = 0.2, 0.01
 """Shares of rows above which a single value is a heap, and above which a value far from all others may be a code."""
 FEW_CODES, ALONE = 3, 3
 """Largest number of values that may be codes, and their distance from others, in multiples of the largest one among these."""
 IDENTIFYING = 0.2
 """Number of distinct values, as a share of the rows, above which a suppressed column may be an identifier."""
-WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)|wgt$", re.IGNORECASE)
-"""Pattern of the names of survey weights."""
-SURVEY_WEIGHT = (
-    "looks like a survey weight. A release does not use weights: the file is synthesized, not its population. Keep the "
-    "column only if analysts need it."
-)
 MISSING, NUMERIC = "with a value", "a number"
 """Rules for columns without missing values, and for columns of numbers."""
 PARTED = r"[-+]?[1-9]\d{0,2}[.,]\d{3}"
@@ -123,7 +115,7 @@ def recoded(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
     def of_column(column: pd.Series) -> pd.Series:
         declared = schema.columns[str(column.name)].recode
         column = column.replace(declared) if declared else column
-        return column.mask(column.isin(schema.missing_in(str(column.name))))
+        return column.mask(column.isin(schema.missing_values))
 
     return text.apply(of_column)
 
@@ -151,18 +143,11 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
     schema, file = declared.schema, declared.csv
     absent = [name for name in schema.columns if name not in text.columns]
     more = [name for name in text.columns if name not in schema.columns]
-    if absent and len(text.columns) == 1:
-        raise DataError(
-            f"{file}: has one column with delimiter: {schema.delimiter!r}, but the schema declares {len(schema.columns)}: its "
-            f"first line is {listed(list(text.columns))}. Correct delimiter in the schema"
-        )
     if absent:
-        raise DataError(
-            f"{file}: has no column {', '.join(absent)}; its columns are {listed(list(text.columns))}: correct the schema"
-            if len(absent) < len(schema.columns)
-            else f"{file}: has none of the declared columns in its first line (not shown: is the first row a header?): correct "
-            "the schema, or add a line with the names"
-        )
+        none = len(absent) == len(schema.columns)
+        shown = "not shown (is the first row a header?)" if none else listed(list(text.columns))
+        perhaps = f", perhaps delimiter: {schema.delimiter!r}" if len(text.columns) == 1 else ""
+        raise DataError(f"{file}: has no column {', '.join(absent)}; its columns are {shown}: correct the schema{perhaps}")
     if more:
         raise DataError(
             f"{file}: has columns that the schema does not declare: {listed(more)}; declare them, perhaps as suppressed"
@@ -247,15 +232,6 @@ def is_unique_number(values: pd.Series) -> bool:
     """Return True for whole numbers that are all different, as identifiers are."""
     present = values.dropna()
     return len(present) >= LEAST_ROWS and bool((present % 1 == 0).all()) and bool(present.is_unique)
-
-
-def is_weight(name: str, values: pd.Series) -> bool:
-    """Return True for positive numbers that look like a survey weight, by name, or by a mean of 1 if they are not whole."""
-    present = values.dropna()
-    if not len(present) or not (present > 0).all():
-        return False
-    one_on_average = abs(float(present.mean()) - 1) < 0.001 and present.nunique() > LEAST_ROWS
-    return bool(WEIGHT.search(name)) or (one_on_average and not (present % 1 == 0).all())
 
 
 def _parted(text: pd.Series) -> pd.Series:
@@ -377,28 +353,15 @@ def _of_numbers(name: str, column: Column, values: pd.Series) -> Iterator[tuple[
     low, high = column.ends
     if is_unique_number(values):
         yield "has a different whole number in every row; is it an identifier? Then suppress it.", name
-    elif is_weight(name, values):
-        yield SURVEY_WEIGHT, name
     amounts = values[values != 0] if column.own_zero else values
     if few_codes(amounts):
-        yield (
-            "a value far from all others, or the only negative one, is in more than 1 % of the rows: is it a missing code?",
-            name,
-        )
-    elif far := far_above(values):
-        yield "values are far above all others: noise hides so few rows, and wide bounds make wide bins.", f"{name} ({far})"
+        yield ("a value far from all others, or the only negative one, is in over 1 % of the rows: is it a missing code?", name)
     if (high - low) * 10**column.places >= column.bins and (values.min(), values.max()) == (low, high):
         yield "the bounds are the smallest and the largest value in the file: bounds that are read off it are a leak.", name
     heaps = values.value_counts(normalize=True)
     heaps = heaps[(heaps > HEAPED) & ~heaps.index.isin([*(column.points or []), *([0] if column.own_zero else [])])]
     if len(heaps) and (high - low) * 10**column.places >= column.bins and pd.notna(heaps.index[0]):
         yield "one value has a large share and is spread over its bin: declare it as own_zero or in points, if it is known.", name
-
-
-def far_above(values: pd.Series) -> int:
-    """Count the values that are far above the rest."""
-    middle, upper = float(values.median()), float(values.quantile(0.75))
-    return int((values > middle + FAR * max(upper - middle, 0)).sum()) if upper > middle else 0
 
 
 def few_codes(values: pd.Series) -> list[float]:
@@ -423,21 +386,5 @@ def _warnings(schema: Schema, text: pd.DataFrame, used: pd.DataFrame) -> Iterato
         yield f"{dropped} of {len(text)} rows {are} left out, as declared, for a missing value or an outcome of 0{beyond}."
     for rule, number in broken(schema, used):
         yield f"rules: {rule}: {counted(number, 'row breaks', 'rows break')} it, and {'is' if number == 1 else 'are'} changed."
-    for name, others in _without_kinds(schema).items():
-        yield (
-            f"pairs: those of {name} with {', '.join(others)} describe only rows with {name} above 0. If analysts need to "
-            f"know who has none, also declare pairs with {name}{KIND}."
-        )
     if len(used) < LEAST_ROWS:
         yield f"{counted(len(used), 'row')} can be used; a release preserves hardly anything of so few."
-
-
-def _without_kinds(schema: Schema) -> dict[str, list[str]]:
-    """Return columns with a level for 0, each with those that are paired with it but not with its kind."""
-    declared, others = {frozenset(pair) for pair in schema.pairs}, dict[str, list[str]]()
-    for pair in schema.pairs:
-        for first, second in (pair, pair[::-1]):
-            column = schema.columns.get(second)
-            if column and column.own_zero and frozenset((first, second + KIND)) not in declared:
-                others.setdefault(second, []).append(first)
-    return others

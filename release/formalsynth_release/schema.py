@@ -147,26 +147,40 @@ class Column(Model):
     """Treatment of another column than the outcome: synthesized, or suppressed, which leaves it out."""
 
     @model_validator(mode="after")
-    def _bounds_or_categories(self) -> Self:
+    def _possible_keys(self) -> Self:
+        wanted, used = {"categories"} if self.type == "category" else {"lower", "upper"}, self.release != "suppressed"
         given = {"lower": self.lower, "upper": self.upper, "categories": self.categories}
-        wanted = {"categories"} if self.type == "category" else {"lower", "upper"}
-        for key, value in given.items():
-            if (value is not None) != (key in wanted) and self.release != "suppressed":
-                raise ValueError(f"a column of type {self.type} requires {' and '.join(sorted(wanted))} only; see {key}")
-        bounds = [end for end in (self.lower, self.upper) if end is not None]
-        if any(abs(end) > LARGEST for end in bounds):
-            raise ValueError(f"lower and upper have to be between {-LARGEST:g} and {LARGEST:g}")
-        if self.release != "suppressed" and any(round(end, self.places) != end for end in bounds):
-            allowed = (
-                "whole numbers" if self.type == "whole" else f"of at most {counted(self.places, 'decimal place')} (decimals)"
-            )
-            raise ValueError(f"lower and upper have to be {allowed}, as released values are")
-        if self.decimals and self.type != "number":
-            raise ValueError("decimals are for columns of type number only")
-        if self.ordered and self.type != "category":
-            raise ValueError("ordered is for categories only: numbers have an order")
-        if self.own_zero and (self.upper is None or self.upper <= 0):
-            raise ValueError("own_zero is for numbers with an upper bound above 0")
+        key = next((key for key, value in given.items() if (value is not None) != (key in wanted)), "")
+        ends, categories = [end for end in (self.lower, self.upper) if end is not None], self.categories or []
+        kind = "whole numbers" if self.type == "whole" else f"of at most {counted(self.places, 'decimal place')} (decimals)"
+        unknown = [code for code in self.labels or {} if code not in categories]
+        longer = [text for text in categories or [""] if self.leading and len(text) > self.leading]
+        since = self.date in ("months", "days")
+        problems = [
+            (key and used, f"a column of type {self.type} requires {' and '.join(sorted(wanted))} only; see {key}"),
+            (any(abs(end) > LARGEST for end in ends), f"lower and upper have to be between {-LARGEST:g} and {LARGEST:g}"),
+            (used and any(round(end, self.places) != end for end in ends),
+             f"lower and upper have to be {kind}, as released values are"),
+            (self.decimals and self.type != "number", "decimals are for columns of type number only"),
+            (self.ordered and self.type != "category", "ordered is for categories only: numbers have an order"),
+            (self.own_zero and (self.upper or 0) <= 0, "own_zero is for numbers with an upper bound above 0"),
+            (self.date and self.type != "whole",
+             "date is for columns of type whole: a release has the year, or the number of months or days"),
+            (since != (self.since is not None) or (self.format and not self.date),
+             "since is needed for date: months and date: days, and only there; format is for dates only"),
+            (unknown, f"labels has {unknown[:1]}, which is not one of the categories"),
+            (longer, f"leading is {self.leading}, but categories has {longer[:1]}: categories are what is left of a value"),
+            (self.scale == "log" and (self.lower or 0) < 1 / LARGEST,
+             f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}; with it, own_zero: "
+             "true allows 0"),
+            ((self.scale == "signed_log") != (self.unit is not None),
+             "unit has to be given for scale: signed_log, and only for it"),
+            (self.unit is not None and self.unit >= max(map(abs, ends), default=0),
+             "unit has to be below the larger of the absolute values of lower and upper; otherwise use scale: linear"),
+        ]  # fmt: skip
+        for broken, message in problems:
+            if broken:
+                raise ValueError(message)
         return ordered(self, "lower", "upper")
 
     @model_validator(mode="after")
@@ -183,39 +197,10 @@ class Column(Model):
                 raise ValueError(
                     f"missing_codes has {code:g}; allowed: numbers outside the bounds of a column of numbers. For a number "
                     f"between them, declare recode: {{ '{code:g}': '-9' }}, and -9 here; or, without its meaning, "
-                    f"missing_values at the top of the schema: {{ COLUMN: ['', '{code:g}'] }}"
+                    f"recode: {{ '{code:g}': '' }}"
                 )
             if round(code, self.places) != code:
                 raise ValueError(f"missing_codes has {code:g}; allowed: numbers with the declared decimals")
-        return self
-
-    @model_validator(mode="after")
-    def _possible_conversion(self) -> Self:
-        if self.date and self.type != "whole":
-            raise ValueError("date is for columns of type whole: a release has the year, or the number of months or days")
-        if (self.date in ("months", "days")) != (self.since is not None) or (self.format and not self.date):
-            raise ValueError("since is needed for date: months and date: days, and only there; format is for dates only")
-        if self.labels and (wrong := [code for code in self.labels if code not in (self.categories or [])]):
-            raise ValueError(f"labels has {wrong[0]!r}, which is not one of the categories")
-        if self.leading and (wrong := [text for text in self.categories or [""] if len(text) > self.leading]):
-            raise ValueError(
-                f"leading is {self.leading}, but categories has {wrong[0]!r}: categories are what is left of a value"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _possible_scale(self) -> Self:
-        if self.scale == "log" and (self.lower is None or self.lower < 1 / LARGEST):
-            raise ValueError(
-                f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}; with it, own_zero: "
-                "true allows 0"
-            )
-        if (self.scale == "signed_log") != (self.unit is not None):
-            raise ValueError("unit has to be given for scale: signed_log, and only for it")
-        if self.unit is not None and self.unit >= max(abs(self.lower or 0), abs(self.upper or 0)):
-            raise ValueError(
-                "unit has to be below the larger of the absolute values of lower and upper; otherwise use scale: linear"
-            )
         return self
 
     @property
@@ -301,45 +286,37 @@ class PublicSchema(Model):
     """Values that follow from those of another column, such as a missing income without work."""
 
     @model_validator(mode="after")
-    def _possible_outcome(self) -> Self:
-        if self.outcome not in self.columns:
-            raise ValueError(f"outcome has to be one of the columns: {', '.join(self.columns)}")
-        if self.target.release is not None:
-            name = self.outcome
-            raise ValueError(f"columns.{name}.release cannot be given, since outcome is {name}: it is always synthesized")
-        if self.protected == self.outcome:
-            raise ValueError(f"protected has to be the unit that a row describes, such as person, not the outcome {self.outcome}")
+    def _possible(self) -> Self:
+        if wrong := next(self._wrong(), ""):
+            raise ValueError(wrong)
         return self
 
-    @model_validator(mode="after")
-    def _treatments(self) -> Self:
-        for name in self.released:
-            if name.endswith(KIND):
-                raise ValueError(
+    def _wrong(self) -> Iterator[str]:
+        """Yield reasons why the declarations are impossible; the first one may make the others meaningless."""
+        outcome = self.outcome
+        if outcome not in self.columns:
+            yield f"outcome has to be one of the columns: {', '.join(self.columns)}"
+        if self.target.release is not None:
+            yield f"columns.{outcome}.release cannot be given, since outcome is {outcome}: it is always synthesized"
+        if self.protected == outcome:
+            yield f"protected has to be the unit that a row describes, such as person, not the outcome {outcome}"
+        for name, column in self.columns.items():
+            if name.endswith(KIND) and column.release != "suppressed":
+                yield (
                     f"columns.{name}: the name of a released column cannot end in {KIND!r}, which marks the kind of a column's "
                     "value: missing, below 0, 0 or above 0. Rename it in the file, too"
                 )
-        for name, column in self.columns.items():
-            if column.release is None and name != self.outcome:
-                raise ValueError(f"columns.{name}.release has to be given: only the outcome, {self.outcome}, is without it")
+            if column.release is None and name != outcome:
+                yield f"columns.{name}.release has to be given: only the outcome, {outcome}, is without it"
             if column.may_be_missing and self.missing == "drop_rows":
-                raise ValueError(
+                yield (
                     f"columns.{name}.may_be_missing needs missing: refuse, which applies to the other columns: rows with a "
                     f"missing {name} stay"
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _declared_pairs(self) -> Self:
-        if wrong := list(self._wrong_pairs()):
-            raise ValueError(f"pairs has {'; it also has '.join(wrong)}")
-        return self
-
-    @model_validator(mode="after")
-    def _possible_rules(self) -> Self:
-        if wrong := list(wrong_rules(self)):
-            raise ValueError(f"rules: {'; '.join(wrong)}")
-        return self
+        if wrong := "; it also has ".join(self._wrong_pairs()):
+            yield f"pairs has {wrong}"
+        if wrong := "; ".join(wrong_rules(self)):
+            yield f"rules: {wrong}"
 
     def _wrong_pairs(self) -> Iterator[str]:
         pairs = self.pairs
@@ -436,7 +413,9 @@ class Share(Model):
     @property
     def name(self) -> str:
         """Name of the analysis."""
-        return f"share of {self.column} {self._which}"
+        given = {"above": self.above, "below": self.below, "equal to": self.value}
+        which = [f"{how} {exact(at) if isinstance(at, float) else at}" for how, at in given.items() if at is not None]
+        return f"share of {self.column} {'missing' if self.missing else which[0]}"
 
     @property
     def number(self) -> bool:
@@ -454,16 +433,6 @@ class Share(Model):
             return [(math.floor(self.above / step + 1e-9) + 1) * step]
         assert isinstance(self.value, float)
         return [self.value, self.value + step]
-
-    @property
-    def _which(self) -> str:
-        if self.missing:
-            return "missing"
-        if self.above is not None:
-            return f"above {exact(self.above)}"
-        if self.below is not None:
-            return f"below {exact(self.below)}"
-        return f"equal to {exact(self.value)}" if isinstance(self.value, float) else f"equal to {self.value}"
 
 
 class Analyses(Model):

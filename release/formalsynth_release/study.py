@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from formalsynth.core.model import Identifier
 from formalsynth.settings.messages import ConfigError, validated
 from formalsynth.settings.yaml_file import load_yaml
-from formalsynth_release.schema import RELEASE, SCHEMA, Analyses, Column, Name, PublicSchema, ReleaseConfig
+from formalsynth_release.schema import RELEASE, SCHEMA, Column, Name, PublicSchema, ReleaseConfig
 
 DECLARE = "DECLARE"
 """Mark of a value that the author still has to declare."""
@@ -34,12 +34,12 @@ class Schema(PublicSchema):
     """Path of the file, relative to the folder of the schema."""
     encoding: str = "utf-8"
     """Encoding of the file."""
-    delimiter: str = Field(",", min_length=1, max_length=1)
+    delimiter: Literal[",", ";", "\t", "|", " "] = ","
     """Character between two values of a row."""
     decimal: Literal[".", ","] = "."
     """Decimal separator of numbers."""
-    missing_values: list[str] | dict[Name, list[str]] = Field(default_factory=lambda: [""])
-    """Texts that mark a missing value: of all columns, or a list for each of some."""
+    missing_values: list[str] = Field(default_factory=lambda: [""])
+    """Texts that mark a missing value in all columns."""
     thousands: Literal[",", ".", " ", "'", "none"] | None = None
     """Mark between thousands of numbers, or none; without it, check asks where a mark could be either."""
     person: Name | None = None
@@ -47,36 +47,22 @@ class Schema(PublicSchema):
     rows: int = Field(ge=2, le=10**9)
     """Number of rows, without the header; public where neighbours is replace."""
 
-    @model_validator(mode="after")
-    def _present_values(self) -> Self:
-        if isinstance(self.missing_values, dict) and (
-            unknown := [name for name in self.missing_values if name not in self.columns]
-        ):
-            raise ValueError(f"missing_values has {', '.join(unknown)}; allowed: {', '.join(self.columns)}")
+    def _wrong(self) -> Iterator[str]:
+        yield from super()._wrong()
         for name, column in self.columns.items():
-            for category in {"", *self.missing_in(name)} & set(column.categories or []):
-                raise ValueError(f"columns.{name}.categories has {category!r}, which is a missing value: see missing_values")
-            for code in self.missing_values if isinstance(self.missing_values, list) else []:
-                if _between(code, column):
-                    raise ValueError(
-                        f"missing_values has {code!r} for all columns, and it is between the bounds of columns.{name}: declare a "
-                        "list for each column that has such codes, as in missing_values: { age: ['', '99'] }"
-                    )
-        return self
-
-    @model_validator(mode="after")
-    def _persons(self) -> Self:
+            for category in {"", *self.missing_values} & set(column.categories or []):
+                yield f"columns.{name}.categories has {category!r}, which is a missing value: see missing_values"
+            if within := [code for code in self.missing_values if _between(code, column)]:
+                yield (
+                    f"missing_values has {within[0]!r} for all columns, and it is between the bounds of columns.{name}: declare "
+                    f"it where it marks a missing value, as in recode: {{ '{within[0]}': '' }}"
+                )
         if self.person and (self.person not in self.columns or self.columns[self.person].release != "suppressed"):
-            raise ValueError("person has to be a suppressed column, which names the protected unit of a row")
+            yield "person has to be a suppressed column, which names the protected unit of a row"
         if self.rows_each > 1 and not self.person:
-            raise ValueError("rows_each above 1 needs person: the suppressed column that names the protected unit of a row")
+            yield "rows_each above 1 needs person: the suppressed column that names the protected unit of a row"
         if self.thousands == self.decimal:
-            raise ValueError("thousands and decimal have to be different marks")
-        return self
-
-    def missing_in(self, name: str) -> list[str]:
-        """Texts that mark a missing value of a column."""
-        return self.missing_values if isinstance(self.missing_values, list) else self.missing_values.get(name, [""])
+            yield "thousands and decimal have to be different marks"
 
     @property
     def public(self) -> PublicSchema:
@@ -105,23 +91,10 @@ def read_declared(folder: Path) -> Declared:
     """Read the schema of a study.
 
     Raises:
-        ConfigError: a line for each key that is missing, not filled in yet or not allowed, also for those of ``release.yaml``.
+        ConfigError: a line for each key that is missing, not filled in yet or not allowed.
     """
-    try:
-        values = declarations(folder / SCHEMA)
-        return Declared(folder.resolve().name, folder, validated(Schema, values, folder / SCHEMA))
-    except ConfigError as error:
-        raise ConfigError("\n".join([str(error), *_wrong_in_release(folder)])) from error
-
-
-def _wrong_in_release(folder: Path) -> list[str]:
-    """List the mistakes in the settings of a release, which are shown together with those of the schema."""
-    try:
-        if (folder / RELEASE).exists() and not any(undeclared(load_yaml(folder / RELEASE))):
-            read_release(folder)
-    except ConfigError as error:
-        return [str(error)]
-    return []
+    values = declarations(folder / SCHEMA)
+    return Declared(folder.resolve().name, folder, validated(Schema, values, folder / SCHEMA))
 
 
 def read_release(folder: Path) -> ReleaseConfig:
@@ -131,16 +104,6 @@ def read_release(folder: Path) -> ReleaseConfig:
         ConfigError: a line for each key that is missing, not filled in yet or not allowed.
     """
     return validated(ReleaseConfig, declarations(folder / RELEASE), folder / RELEASE)
-
-
-def read_analyses(folder: Path) -> Analyses:
-    """Read the declared analyses for a check of the file, before all else is filled in.
-
-    Raises:
-        ConfigError: they are not valid.
-    """
-    given = load_yaml(folder / RELEASE).get("analyses")
-    return validated(Analyses, {} if given in (None, DECLARE) else given, folder / RELEASE, "analyses")
 
 
 def declarations(path: Path) -> dict[object, object]:

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.text import DataError
-from formalsynth.settings.messages import ConfigError
 from formalsynth_release.analyses import estimates
-from formalsynth_release.declarations import check_analyses
 from formalsynth_release.levels import levels_of
 from formalsynth_release.margins import inside_levels
-from formalsynth_release.schema import Analyses, Column
-from formalsynth_release.study import Declared, read_analyses
+from formalsynth_release.schema import Analyses, Column, PublicSchema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,22 +18,13 @@ if TYPE_CHECKING:
 SHIFTED = 1.0
 """Standard errors by which drawing inside bins may change an estimate."""
 MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
-NONE = Analyses(quantiles=[])
-"""Analyses that replace invalid ones."""
 
 
-def warnings(declared: Declared, table: pd.DataFrame) -> Iterator[str]:
+def warnings(schema: PublicSchema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
     """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
-    schema = declared.schema
     varying = [name for name in schema.released if table[name].nunique() > 1]
     numbers = {name: column for name, column in schema.released.items() if column.type != "category" and name in varying}
-    try:
-        analyses = read_analyses(declared.folder)
-        check_analyses(schema.public, analyses)
-    except (ConfigError, DataError):
-        analyses = NONE
-    analyses = analyses if schema.outcome in varying else NONE
-    analyses = analyses.model_copy(update={"means": list(numbers)})
+    analyses = (analyses if schema.outcome in varying else Analyses(quantiles=[])).model_copy(update={"means": list(numbers)})
     before, shifts = estimates(schema, analyses, table), dict[str, float]()
     for smooth in (False, True):  # the second one needs SciPy, which takes as long to import as a check
         drawn = table.assign(**{name: drawn_again(column, table[name], smooth) for name, column in numbers.items()})

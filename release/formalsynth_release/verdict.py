@@ -177,10 +177,7 @@ class Verdict:
         """State what would help."""
         ways = []
         if weak:
-            ways += [
-                f"only {self.first}",
-                f"an epsilon of at least {_up(self.epsilon * max(weak.values()))} for all of them",
-            ]
+            ways += [f"only {self.first}", f"an epsilon of at least {_up(self.epsilon * max(weak.values()))} for all of them"]
         if any(factor > USEFUL and not math.isinf(factor) and ": " not in name for name, factor in factors.items()):
             ways.append("fewer and wider bins, or a larger weight, for columns whose mean, share or quantile has a large error")
         return [f"What would help: {'; '.join(ways)}."] if ways else []

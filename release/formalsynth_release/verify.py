@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from formalsynth.core.text import DataError
 from formalsynth_release.crossing import CROSSING, FILES, Crossing, read_crossing
 from formalsynth_release.public import compute_release, software
-from formalsynth_release.release_folder import damages, differences
+from formalsynth_release.release_folder import MANIFEST, differences, stated, sums
 
 CHANGED = "Do not send or trust this folder: it was changed after it was made. A clean copy needs no other release"
 """Reason for a difference."""
@@ -35,7 +35,8 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
     for path in sorted(release.iterdir()):
         if path.is_symlink() or not path.is_file():
             raise DataError(f"{path}: is a link, a folder or a device, and not a file of this release")
-    _refuse(list(damages(release)), CHANGED)  # before the release is computed, which takes longer
+    # before the release is computed, which takes longer
+    _refuse(differences(release, stated(release), f"does not match its checksum in {MANIFEST}"), CHANGED)
     crossing, _ = read_crossing(release)
     if set(crossing.software) != set(software()):
         raise DataError(f"{release}: cannot be computed here. {_reason(crossing)}")
@@ -46,42 +47,40 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
         for name in FILES:
             shutil.copyfile(release / name, given / name)
         compute_release(given, again)
-        _refuse(list(differences(release, again)), _reason(crossing))
+        _refuse(differences(release, sums(again), f"does not follow from {CROSSING}"), _reason(crossing))
     total = hashlib.sha256((release / CROSSING).read_bytes()).hexdigest()
     if study is not None:
         _check_ledger(study, release, total)
     known = "as in the ledger" if study else "ask the office that published the data whether it is theirs"
+    others = _others(crossing)
     return [
         f"{release}: all files follow from {CROSSING}, byte by byte, and there is no other file.",
         f"The sha256 of {CROSSING} is {total}: {known}.",
-        *(f"The crossing names other software ({other}), which gives the same bytes here." for other in _others(crossing)),
+        *([f"The crossing names other software ({others}), which gives the same bytes here."] if others else []),
     ]
 
 
-def _refuse(differing: Sequence[str], reason: str) -> None:
+def _refuse(differing: Iterator[str], reason: str) -> None:
     """Name the first of some differences.
 
     Raises:
         DataError: there is one.
     """
-    if differing:
-        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
-        raise DataError(f"{differing[0]}{more}. {reason}")
+    if first := next(differing, ""):
+        more = sum(1 for _ in differing)
+        raise DataError(f"{first}{f' (and {more} more)' if more else ''}. {reason}")
 
 
-def _others(crossing: Crossing) -> Iterator[str]:
-    """Describe software of a crossing that differs from the present one."""
-    ours = software()
-    pairs = {name: (crossing.software.get(name, "none"), ours.get(name, "none")) for name in crossing.software | ours}
-    if differing := [f"{name} {given}, here {here}" for name, (given, here) in pairs.items() if given != here]:
-        yield "; ".join(differing)
+def _others(crossing: Crossing) -> str:
+    """Describe software of a crossing that differs from the present one; empty if it is the same."""
+    given, ours = ({**dict.fromkeys(crossing.software | software(), "none"), **of} for of in (crossing.software, software()))
+    return "; ".join(f"{name} {given[name]}, here {ours[name]}" for name in given if given[name] != ours[name])
 
 
 def _reason(crossing: Crossing) -> str:
     """Explain a difference by a change of the folder, or by other software."""
-    for others in _others(crossing):
-        return f"The release was made with other software ({others}): verify it with the same software"
-    return CHANGED
+    others = _others(crossing)
+    return f"The release was made with other software ({others}): verify it with the same software" if others else CHANGED
 
 
 def _check_ledger(study: Path, release: Path, total: str) -> None:

@@ -117,27 +117,21 @@ def test_anything_else_in_a_crossing_is_refused(folder, kind):
         read_crossing(folder)
 
 
-@pytest.mark.parametrize(("epsilon", "scale", "problem"), [
-    (1.5, 2 / 1.5, "its parts cost 1.5, more than the declared ceiling of 1"),
-    (1.0, 1.0, "noise of scale 1 costs more than epsilon 1"),
-])  # fmt: skip
-def test_a_table_that_costs_more_than_is_declared_is_refused(folder, epsilon, scale, problem):
-    crossing, _ = read_crossing(folder)
-    part = crossing.tables[0].model_copy(update={"epsilon": epsilon, "scale": scale, "reason": noise_reason(2, scale, epsilon)})
-    (folder / CROSSING).write_text(text_of(crossing.model_copy(update={"tables": (part,)})))
-    with pytest.raises(DataError, match=re.escape(problem)):
-        read_crossing(folder)
+def with_cost(epsilon, scale):
+    """Change of what the first table costs."""
+    changed = {"epsilon": epsilon, "scale": scale, "reason": noise_reason(2, scale, epsilon)}
+    return lambda crossing: crossing.model_copy(update={"tables": (crossing.tables[0].model_copy(update=changed),)})
 
 
-@pytest.mark.parametrize(("changes", "problem"), [
-    ({"rows": 77}, "rows: is not the declared number of rows"),
-    ({"earlier": Earlier(budgets=(3.0, 99.0))}, "earlier: budgets: the last one is not the declared budget"),
+@pytest.mark.parametrize(("change", "problem"), [
+    (with_cost(1.5, 2 / 1.5), "its parts cost 1.5, more than the declared ceiling of 1"),
+    (with_cost(1.0, 1.0), "noise of scale 1 costs more than epsilon 1"),
+    (lambda crossing: crossing.model_copy(update={"rows": 77}), "rows: is not the declared number of rows"),
+    (lambda crossing: crossing.model_copy(update={"earlier": Earlier(budgets=(3.0, 99.0))}),
+     "earlier: budgets: the last one is not the declared budget"),
 ])  # fmt: skip
-def test_a_crossing_that_contradicts_its_declarations_is_refused(tmp_path, changes, problem):
-    schema = a_schema(neighbours="add_remove")
-    folder = crossing_folder(tmp_path / "crossing", schema=schema, config=a_config(rows=2000))
-    crossing, _ = read_crossing(folder)
-    (folder / CROSSING).write_text(text_of(crossing.model_copy(update=changes)))
+def test_a_crossing_that_contradicts_its_declarations_is_refused(folder, change, problem):
+    (folder / CROSSING).write_text(text_of(change(read_crossing(folder)[0])))
     with pytest.raises(DataError, match=re.escape(problem)):
         read_crossing(folder)
 

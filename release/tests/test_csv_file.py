@@ -70,15 +70,7 @@ def test_quoted_values_may_have_delimiters_and_line_breaks(file):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"PK\x03\x04rest", "a spreadsheet"),
-        (b"\x1f\x8brest", "a gzip file"),
-        (b"%PDF-1.7", "a PDF"),
-        (b"PAR1\x15\x04", "a Parquet file.*its name has to end in its format"),
-        (b"a,b\n\0,1\n", "zero bytes"),
-        (b"  \n", "is empty"),
-    ],
+    ("content", "words"), [(b"PK\x03\x04\0rest", "zero bytes.*its name has to end in its format"), (b"  \n", "is empty")]
 )
 def test_other_files_are_named_for_what_they_are(file, content, words):
     with pytest.raises(DataError, match=words):
@@ -94,11 +86,11 @@ def test_names_without_a_letter_may_be_values_and_are_not_shown(name):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ("1,2\n73519,4,5\n", "line 3 has more values"),
-        ("73519,4,5\n1,2\n", "line 2 has more values"),
-        ("73519,4,5\n1,2,3\n", "2 rows, the first in line 2, have more values"),
-        ("1,2\n73519\n", "line 3 has fewer values"),
-        ("73519\n1,2\n3\n", "2 rows, the first in line 2, have fewer values"),
+        ("1,2\n73519,4,5\n", "line 3 has 3 values, but the header has 2 names"),
+        ("73519,4,5\n1,2\n", "line 2 has 3 values"),
+        ("73519,4,5\n1,2,3\n", r"line 2 \(and 1 more\) has 3 values"),
+        ("1,2\n73519\n", "line 3 has 1 value, but"),
+        ("73519\n1,2\n3\n", r"line 2 \(and 1 more\) has 1 value"),
     ],
 )
 def test_rows_of_another_length_are_refused_in_any_order_without_their_values(file, rows, words):

@@ -191,22 +191,6 @@ def test_many_strong_relations_with_hats_are_kept_and_change_no_margin(correlate
     assert ours == pytest.approx(np.corrcoef(levels.T), abs=0.04)
 
 
-def test_a_step_is_kept_with_hats():
-    generator = np.random.default_rng(4)
-    age = generator.integers(0, 16, 100_000)
-    works = generator.random(100_000) < np.where(age < 10, 0.85, 0.06)
-    shares = [np.bincount(values, minlength=size) / 100_000 for values, size in ((age, 16), (works.astype(int), 2))]
-    variables = [a_variable("age", shares[0], True), a_variable("works", shares[1], True)]
-    variables = [replace(variable, knots=knots_of(variable.own, 9)) for variable in variables]
-    sums = sums_of(variables, np.column_stack([age, works]), [(0, 1)], 1e-5)
-    drawn = joint_of(dict(zip(("age", "works"), shares, strict=True)), conditions(estimated(sums)), 100_000).drawn(
-        100_000, generator
-    )
-    for low, high, share in ((0, 8, 0.85), (12, 16, 0.06)):
-        there = (drawn["age"] >= low) & (drawn["age"] < high)
-        assert drawn["works"][there].mean() == pytest.approx(share, abs=0.03)
-
-
 def test_raked_rows_have_the_shares_and_keep_their_relation():
     generator = np.random.default_rng(5)
     rows = generator.integers(0, 4, 10_000)
@@ -281,6 +265,7 @@ def test_a_strong_relation_among_weak_ones_stays_strong():
     result, _ = shrunk(values, np.full(10, 0.15))
     assert result[0] > 0.8
     assert np.abs(result[1:]).max() < 0.03
+    assert shrunk(values, np.zeros(10))[0] == pytest.approx(values)  # without noise, estimates stay
 
 
 def test_many_strong_relations_are_hardly_shrunk():
@@ -324,10 +309,6 @@ def test_estimates_are_shrunk_towards_0_and_never_beyond(values, data):
     result, _ = shrunk(np.array(values), np.array(errors))
     assert (np.abs(result) <= np.abs(values) * (1 + 1e-12)).all()
     assert (result * np.array(values) >= 0).all()
-
-
-def test_without_noise_estimates_stay():
-    assert shrunk(np.array([0.5, -0.01, 0.0]), np.zeros(3))[0] == pytest.approx([0.5, -0.01, 0.0])
 
 
 def test_strengths_have_the_penalty_of_the_documentation():

@@ -21,8 +21,8 @@ def noise(monkeypatch):
         added.append(np.subtract(noisy, counts))
         return noisy
 
-    original = tables.noisy_counts
-    monkeypatch.setattr(tables, "noisy_counts", recorded)
+    original = noisy_counts
+    monkeypatch.setattr("formalsynth_release.noise.noisy_counts", recorded)
     return added
 
 

@@ -3,13 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from small_release import a_schema
 
 from formalsynth_release.records import codes, from_unit, to_unit
 from formalsynth_release.schema import Column
-from formalsynth_release.simulate import made_up
 
-SCHEMA = a_schema()
 LINEAR = Column(type="number", lower=-2, upper=6)
 LOG = Column(type="number", lower=1, upper=10_000, scale="log")
 
@@ -27,15 +24,3 @@ def test_the_unit_scale_is_the_declared_one_and_inverts(column, middle):
     assert to_unit(column, np.array([*column.ends, middle])) == pytest.approx([0, 1, 0.5])
     values = np.linspace(*column.ends, 7)
     assert from_unit(column, to_unit(column, values)) == pytest.approx(values)
-
-
-def test_made_up_rows_follow_the_schema():
-    table = made_up(SCHEMA, np.random.default_rng(1))
-    assert len(table) == SCHEMA.rows
-    assert list(table.columns) == list(SCHEMA.released)
-    for name, column in SCHEMA.released.items():
-        if column.type == "category":
-            assert set(table[name]) <= set(column.categories)
-        else:
-            assert table[name].between(*column.ends).all()
-            assert (table[name] % 1 == 0).all()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_release import COLUMNS, a_config, a_schema
 
 from formalsynth_release.csv_file import CsvFormat
-from formalsynth_release.rows import check_file, far_above, few_codes, is_unique_number, is_weight, numbers
+from formalsynth_release.rows import check_file, few_codes, is_unique_number, numbers
 from formalsynth_release.study import Declared
 
 PLAIN = CsvFormat("utf-8", ",")
@@ -36,12 +36,6 @@ def test_a_value_is_the_same_number_whatever_the_other_rows_have(value, other):
     """Its level decides which noisy count it adds to: if it depended on other rows, one of them could move all the rest."""
     alone, among = (numbers(pd.Series([value, *rest]), PLAIN)[0] for rest in ([], [other]))
     assert alone == among == float(value)
-
-
-def test_values_are_far_above_at_ten_distances_of_the_quartile():
-    values = pd.Series([*range(101), 50 + 250, 50 + 260])
-    assert far_above(values) == 1
-    assert far_above(pd.Series([1.0] * 10 + [1e6])) == 0
 
 
 def checked(folder, table, **changes):
@@ -101,46 +95,11 @@ def test_a_number_of_each_row_may_be_an_identifier():
     assert not is_unique_number(pd.Series(range(19)))
 
 
-@pytest.mark.parametrize("name", ["weight", "WEIGHT", "w", "person_weight", "wt_2024", "wgt", "poids"])
-def test_a_survey_weight_is_recognized_by_its_name(name):
-    weights = pd.Series(np.random.default_rng(1).gamma(3, 40, 500))
-    assert is_weight(name, weights)
-    assert not is_weight("income", weights)
-    assert not is_weight("weightlifting", weights)
-    assert is_weight(name, weights.round())
-    assert not is_weight("factor", weights.round())
-    assert not is_weight(name, weights - 50)
-
-
-def test_a_survey_weight_is_recognized_by_its_mean():
-    weights = np.random.default_rng(1).gamma(3, 40, 500)
-    assert is_weight("factor", pd.Series(weights / weights.mean()))
-    assert not is_weight("factor", pd.Series([0.5, 1.5] * 100))
-
-
-def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
-    generator = np.random.default_rng(1)
-    table = incomes_with(number=generator.permutation(900)[:60] + 100, weight=generator.gamma(3, 40, 60).round(2))
-    columns = {
-        "number": {"type": "whole", "lower": 0, "upper": 2000, "release": "synthesized"},
-        "weight": {"type": "number", "decimals": 2, "lower": 0, "upper": 2000, "release": "synthesized"},
-    }
+def test_an_identifier_that_is_released_is_asked_about(tmp_path):
+    table = incomes_with(number=np.random.default_rng(1).permutation(900)[:60] + 100)
+    columns = {"number": {"type": "whole", "lower": 0, "upper": 2000, "release": "synthesized"}}
     warnings = " ".join(checked(tmp_path, table, columns=columns).warnings)
     assert "number: has a different whole number in every row; is it an identifier? Then suppress it." in warnings
-    assert "weight: looks like a survey weight. A release does not use weights" in warnings
-
-
-@pytest.mark.parametrize(("pairs", "named"), [
-    ([["age", "hours"]], ["age"]), ([["age", "hours"], ["hours kind", "age"]], []),
-    ([["hours", "income"], ["age", "hours"]], ["income, age"]),
-])  # fmt: skip
-def test_a_pair_without_its_kind_is_named(tmp_path, pairs, named):
-    columns = {"hours": {"type": "whole", "lower": 0, "upper": 80, "own_zero": True, "release": "synthesized"}}
-    columns["age"] = {"type": "whole", "lower": 18, "upper": 80, "release": "synthesized"}
-    table = incomes_with(hours=["0", "40"] * 15, age=[str(30 + k) for k in range(30)])
-    warnings = checked(tmp_path, table, columns=columns, pairs=pairs).warnings
-    about = [warning.split(" with ")[1].removesuffix(" describe only rows") for warning in warnings if "pairs: those" in warning]
-    assert about == named
 
 
 def test_two_columns_of_thousands_of_categories_have_one_line_for_each_finding(tmp_path):

@@ -6,6 +6,8 @@ import itertools
 import math
 import re
 import runpy
+import shutil
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -274,7 +276,7 @@ def test_numbers_that_are_drawn_again_stay_in_their_bins():
 def known_chance(monkeypatch):
     """Noise and seed of one release: of others, one 95 % interval in twenty misses the population."""
     generator = np.random.default_rng(1)
-    monkeypatch.setattr("formalsynth_release.tables.noisy_counts", functools.partial(simulated_noise, generator, {}, ()))
+    monkeypatch.setattr("formalsynth_release.noise.noisy_counts", functools.partial(simulated_noise, generator, {}, ()))
     monkeypatch.setattr("formalsynth_release.publish.secrets", SimpleNamespace(token_hex=lambda size: "1" * (2 * size)))
 
 
@@ -326,6 +328,13 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert low < 24_000 < high  # of the population
     assert f"| mean of income | {estimate:g} | {error:g} | {low:g} to {high:g} |" in readme
     assert combine([3.0, 5.0]) == (4.0, None, None)
+    for number, name, says in ((1, "mean of income", "1 estimates; needed: one"), (2, "the mean", "the mean is not declared")):
+        with pytest.raises(ValueError, match=says):
+            combine([mean] * number, name)
+    if rscript := shutil.which("Rscript"):
+        program = f'source("combine.R"); cat(unlist(combine(c({mean!r}, {mean!r}), "mean of income")))'
+        ran = subprocess.run([rscript, "-e", program], capture_output=True, text=True, check=True)
+        assert np.allclose([float(number) for number in ran.stdout.split()], [estimate, error, low, high], rtol=1e-4)
     share = "share of income equal to 0"
     monkeypatch.setattr(sys, "argv", ["read_release.py", ".", "income"])
     runpy.run_path(str(REPOSITORY / "examples" / "read_release.py"))
@@ -461,6 +470,9 @@ def test_pairs_whose_parts_have_the_same_name_stay_separate():
     assert part_with_wrong_scores(schema, parts, 0) == ""
     model = Model.of(schema, parts)
     assert len(model.targets) == len(parts) - 4
+    one = {"a", "b by c"}
+    pairs = layout.Reading.of(schema, [part for part in parts if set(part.columns) != one]).layout.pairs
+    assert one not in [{name.removesuffix(" kind") for name in pair} for pair in pairs]
     assert len(model.rows(50, generator)) == 50
 
 
@@ -548,7 +560,7 @@ def test_the_errors_to_expect_are_those_of_the_noise():
     schema = a_schema(pairs=[["age", "size"]], columns=columns, margins=0.95)
     rows = typed(households.households())[list(columns)]
     parts = measured(schema, rows, 2.0)
-    share, expected = level_error(parts) / len(rows), pair_errors(schema.public, parts, len(rows))
+    share, expected = level_error(parts) / len(rows), pair_errors(schema.public, parts)
     generator = np.random.default_rng(1)
     drawn = [Model.of(schema, measured(schema, rows, 2.0)).rows(20_000, generator) for _ in range(60)]
     spread = np.std([frame["age"].corr(frame["size"]) for frame in drawn])
@@ -564,15 +576,6 @@ def test_a_public_number_of_rows_is_not_declared_again(study, capsys):
     error = capsys.readouterr().err
     assert "release.yaml: rows: given 100; allowed: 4000, or leave it out: the number of rows of this file is public" in error
     assert error.splitlines()[-1] == "No epsilon is spent."
-
-
-def test_mistakes_of_both_files_are_reported_together(study, capsys):
-    households.declare(
-        study, {"schema.yaml": {"columns.age.bins": 0}, "release.yaml": {"sets": 0, "analyses.quantiles": [0.5, 0.5]}}
-    )
-    assert main(["check", "studies/households"]) == 1
-    error = capsys.readouterr().err
-    assert all(part in error for part in ("schema.yaml: columns.age.bins: given 0", "sets: given 0", "analyses.quantiles"))
 
 
 def of_categories(**numbers):

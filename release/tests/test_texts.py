@@ -9,14 +9,15 @@ from dataclasses import replace
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 from small_release import COLUMNS, a_config, a_schema
 
 from formalsynth_release.crossing import Earlier, declarations_of
 from formalsynth_release.intervals import Analysed
+from formalsynth_release.layout import Layout
 from formalsynth_release.publish import crossing_of
 from formalsynth_release.release_folder import formatted
-from formalsynth_release.simulate import made_up
 from formalsynth_release.tables import measured
 from formalsynth_release.texts import ReleaseFacts, texts_of
 
@@ -51,13 +52,22 @@ PACKAGE = {
 """Requirements of version 2.0 of the standard for the keys that a release uses."""
 
 
+def made_up(schema):
+    """Rows with any values that the declarations allow."""
+    generator = np.random.default_rng(1)
+    return pd.DataFrame({
+        name: levels.values(generator.integers(len(levels), size=schema.rows), generator.random(schema.rows))
+        for name, levels in Layout(schema).columns.items()
+    })  # fmt: skip
+
+
 def facts_of(
     neighbours="replace", pairs=(("age", "income"),), config=None, schema=None, compared=False, earlier=None, epsilon=1.0
 ):
     """A release of the example as its texts see it."""
     declared = a_schema(**{"neighbours": neighbours, "pairs": pairs} | (schema or {}))
     public = declarations_of("my_incomes", declared.public, a_config(**{"rows": 2500} | (config or {})))
-    tables = measured(declared.public, made_up(declared, np.random.default_rng(1)), epsilon)
+    tables = measured(declared.public, made_up(declared), epsilon)
     crossing = crossing_of(public, 2500, tables).model_copy(update={"compared": compared})
     return ReleaseFacts(crossing.model_copy(update={"earlier": earlier}) if earlier else crossing, public, RESULTS)
 
@@ -83,7 +93,7 @@ def test_the_data_package_is_valid_and_describes_every_value(facts):
     checker = jsonschema.Draft202012Validator(PACKAGE)
     assert [error.message for error in checker.iter_errors(package)] == []
     assert [error.message for error in checker.iter_errors({})] != []
-    data = formatted(facts.schema, made_up(a_schema(), np.random.default_rng(1)))
+    data = formatted(facts.schema, made_up(a_schema()))
     rows = list(csv.DictReader(io.StringIO(data)))
     fields = package["resources"][0]["schema"]["fields"]
     assert list(rows[0]) == [field["name"] for field in fields]
@@ -113,41 +123,37 @@ def test_the_numbers_of_the_promise_are_rounded_up(epsilon, factor, certainty):
     assert float(factor) >= np.exp(epsilon) * (1 - 1e-9)
 
 
-def test_presence_is_protected_or_published(facts):
-    text = words_of(facts)["LEGAL.md"]
-    replaced = facts.schema.neighbours == "replace"
-    assert ("Whether a given person is in the file: only their values are protected." in text) == replaced
-    assert ("If one person were not in the file, the probability" in text) != replaced
-    assert ("The number of rows of the file, 3000. How many were left out, and which, is protected." in text) == replaced
+LEGAL, README = "LEGAL.md", "README.md"
+STRICT, LOOSE = (
+    {"schema": {"missing": missing, "zeros": "keep", "outside_bounds": outside}}
+    for missing, outside in (("refuse", "refuse"), ("drop_rows", "clip"))
+)
+KIND = {
+    "columns": COLUMNS | {"income": COLUMNS["income"] | {"lower": 0, "own_zero": True}}, "pairs": [["age", "income kind"]],
+    "zeros": "keep",
+}  # fmt: skip
+REPLACE, ADD_REMOVE = ({"neighbours": neighbours} for neighbours in ("replace", "add_remove"))
 
 
-def test_what_was_refused_is_stated():
-    strict = words_of(facts_of(schema={"missing": "refuse", "zeros": "keep", "outside_bounds": "refuse"}))
-    loose = words_of(facts_of(schema={"missing": "drop_rows", "zeros": "keep", "outside_bounds": "clip"}))
-    for words in (
-        "That no number is outside the declared bounds.",
-        "That no value is missing.",
-        "The number of rows: it is that of",
-    ):
-        assert words in strict["LEGAL.md"]
-        assert words not in loose["LEGAL.md"]
-    for words in ("Rows with a missing value in a released column were left out.", "were set to the nearest bound"):
-        assert words not in strict["README.md"]
-        assert words in loose["README.md"]
-
-
-def test_the_legal_text_has_earlier_releases_of_the_source():
-    first, later = words_of(facts_of()), words_of(facts_of(compared=True, earlier=EARLIER))
-    assert 'from the source "people".** Its ledger has no earlier release.' in first["LEGAL.md"]
-    assert "| 2026-01-02 | 1.25 | released | | 2026-01-02 | 0.5 | stopped |" in later["LEGAL.md"]
-    assert "Together with this release, epsilon is 2.75, of a budget of 3" in later["LEGAL.md"]
-    assert "The budget was changed after it was declared: 2, then 3." in later["LEGAL.md"]
-    assert "**A release was compared with the file before**" in later["LEGAL.md"]
-    assert "compared with the file before" not in first["LEGAL.md"]
-    mixed = words_of(facts_of(earlier=EARLIER.model_copy(update={"mixed": True})))
-    assert "so the sum is not one guarantee" in mixed["LEGAL.md"]
-    others = words_of(facts_of(schema={"other_people": True}))
-    assert "the people in this file are not those of any other source" in others["LEGAL.md"]
+@pytest.mark.parametrize(("name", "words", "of_one", "not_of"), [
+    (LEGAL, "Whether a given person is in the file: only their values are protected.", REPLACE, ADD_REMOVE),
+    (LEGAL, "If one person were not in the file, the probability", ADD_REMOVE, REPLACE),
+    (LEGAL, "The number of rows of the file, 3000. How many were left out, and which, is protected.", REPLACE, ADD_REMOVE),
+    (LEGAL, "That no number is outside the declared bounds.", STRICT, LOOSE), (LEGAL, "That no value is missing.", STRICT, LOOSE),
+    (LEGAL, "The number of rows: it is that of", STRICT, LOOSE), (README, "were set to the nearest bound", LOOSE, STRICT),
+    (README, "Rows with a missing value in a released column were left out.", LOOSE, STRICT),
+    (LEGAL, 'from the source "people".** Its ledger has no earlier release.', {}, {"earlier": EARLIER}),
+    (LEGAL, "| 2026-01-02 | 1.25 | released | | 2026-01-02 | 0.5 | stopped |", {"earlier": EARLIER}, {}),
+    (LEGAL, "Together with this release, epsilon is 2.75, of a budget of 3", {"earlier": EARLIER}, {}),
+    (LEGAL, "The budget was changed after it was declared: 2, then 3.", {"earlier": EARLIER}, {}),
+    (LEGAL, "**A release was compared with the file before**", {"compared": True}, {}),
+    (LEGAL, "so the sum is not one guarantee", {"earlier": EARLIER.model_copy(update={"mixed": True})}, {"earlier": EARLIER}),
+    (LEGAL, "the people in this file are not those of any other source", {"schema": {"other_people": True}}, {}),
+    (README, "`income kind` distinguishes missing values", {"schema": KIND}, {}),
+])  # fmt: skip
+def test_a_sentence_is_there_where_it_is_true(name, words, of_one, not_of):
+    assert words in words_of(facts_of(**of_one))[name]
+    assert words not in words_of(facts_of(**not_of))[name]
 
 
 def test_readme_and_legal_text_state_what_the_data_are_fit_for(facts):
@@ -176,25 +182,19 @@ def test_a_column_name_stays_in_its_cell_of_the_table(name, cell):
     assert readme[start + 1 : start + 3] == [f"| {cell} | whole |", "| age group | whole |"]
 
 
-def test_columns_are_described_as_declared():
-    columns = COLUMNS | {"age": COLUMNS["age"] | {"description": "Age in years"}}
-    texts = texts_of(facts_of(schema={"columns": columns}))
-    assert "| age | Age in years | whole |" in texts["README.md"]
-    fields = json.loads(texts["datapackage.json"])["resources"][0]["schema"]["fields"]
-    assert {field["name"]: field.get("description") for field in fields}["age"] == "Age in years"
-
-
 def test_codes_dates_labels_and_zeros_are_in_the_dictionary():
     columns = COLUMNS | {
         "income": COLUMNS["income"] | {"own_zero": True, "missing_codes": {"-7": "not asked"}},
         "age": {"type": "whole", "date": "months", "since": "2020-01-01", "lower": 0, "upper": 99, "release": "synthesized"},
-        "sector": COLUMNS["sector"] | {"labels": {"public": "State"}},
+        "sector": COLUMNS["sector"] | {"labels": {"public": "State"}, "description": "Sector of the employer"},
     }
     texts = texts_of(facts_of(schema={"columns": columns, "pairs": [], "zeros": "keep"}))
     fields = {field["name"]: field for field in json.loads(texts["datapackage.json"])["resources"][0]["schema"]["fields"]}
     assert fields["income"]["missingValues"] == [{"value": "-7", "label": "not asked"}]
     assert fields["income"]["constraints"] == {"required": False, "minimum": 0, "maximum": 500_000}
     assert fields["age"]["description"] == "Months since 2020-01-01."
+    assert fields["sector"]["description"] == "Sector of the employer"
+    assert "| sector | Sector of the employer | category |" in texts["README.md"]
     assert fields["sector"]["categories"] == [{"value": "public", "label": "State"}]
     assert 'if row["income"] not in ["-7"]' in texts["README.md"]
     assert "mean(x[!x %in% c(-7)], na.rm = TRUE)" in texts["README.md"]
@@ -210,13 +210,6 @@ def test_declared_text_is_neither_html_nor_another_line():
         assert "<script" not in written[name]
         assert "\n# Heading" not in written[name]
     assert json.loads(written["datapackage.json"])["title"] == " ".join(text.split())
-
-
-def test_kinds_are_explained_where_a_pair_has_them():
-    columns = COLUMNS | {"income": COLUMNS["income"] | {"lower": 0, "own_zero": True}}
-    schema = {"columns": columns, "pairs": [["age", "income kind"]], "zeros": "keep"}
-    assert "`income kind` distinguishes missing values" in texts_of(facts_of(schema=schema))["README.md"]
-    assert "kind" not in texts_of(facts_of())["README.md"]
 
 
 def test_analyses_are_in_a_table_for_programs(facts):
