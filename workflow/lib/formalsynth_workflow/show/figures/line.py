@@ -95,12 +95,13 @@ class Line(Framed):
         if "printed_low" not in table or table["printed_low"].isna().all():
             return ""
         printed, ours = table["printed_low"], table.groupby(["scenario", "synthesizer"])["value"].mean()
-        return f"{self.y}: {printed.min():.2g} to {printed.max():.2g} printed, {ours.min():.2g} to {ours.max():.2g} ours"
+        words = f"{self.y}: {printed.min():.2g} to {printed.max():.2g} printed, {ours.min():.2g} to {ours.max():.2g} ours"
+        return words[:1].upper() + words[1:]
 
     def line_words(self) -> str:
         """Words of the caption on the dashed line, the value axis and the arrows."""
         axis = "The value axis is linear below 0.1 and logarithmic above" if self.from_zero else ""
-        arrows = "Arrows: from the printed point to ours, by ε" if self.printed_apart else ""
+        arrows = "Arrows: from the printed point to ours" if self.printed_apart else ""
         return ". ".join(text for text in (super().line_words(), axis, arrows) if text)
 
     def logarithmic(self, table: DataFrame) -> Series | None:
@@ -124,8 +125,7 @@ class Line(Framed):
                 handle.set_marker("none")
             elif self.dodged or self._apart(table):
                 handle.set_linestyle("none")
-        alone = len(handles) + len(grey) == 1 and "printed_low" not in table
-        return [] if alone else [*handles, *grey]
+        return [] if len(handles) + len(grey) == 1 and "printed_low" not in table else [*handles, *grey]
 
     def frames(self, display: FigureDisplay, table: DataFrame) -> list[tuple[str, DataFrame]]:
         """Frames of a figure; with several scenarios and a parameter, a row for each value and a column for each scenario.
