@@ -30,7 +30,6 @@ EXPECTED_SKIPS = (
     r"^no axe-core",
     r"^Slurm is not installed",
     r" be mounted .*here: that takes Linux and its superuser$",
-    r"^it is one short line that is rewritten by each set-up",
     r"^the wheel is for Linux on x86-64$",
     r"^the schema of the registry of deployments is not here$",
     r"^no run at scale paper$",

@@ -4,10 +4,13 @@ import ast
 import fcntl
 import os
 import re
+import shutil
 import subprocess
+import time
+from contextlib import contextmanager
 
 import pytest
-from runs import EVERY_KIND, command, environment, prepared, with_programs
+from runs import EVERY_KIND, STUDIES, command, environment, prepared, short, with_programs
 from warm import WarmPython
 
 PREPARED = """
@@ -86,24 +89,71 @@ def copied(folder, to):
     return to
 
 
+@contextmanager
+def made_once(factory, name):
+    """A folder that one worker makes while the others wait: the place of the whole, and a new folder to make it in, or None."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with open(shared / f"{name}.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        whole = shared / name
+        folder = None if whole.exists() else factory.mktemp("made") / "work"
+        yield whole, folder
+        if folder:
+            folder.rename(whole)
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
     """A folder in which everything of two papers has been made, with every kind of job, from compiling to the report.
 
-    One worker makes it and each has a copy, since some tests run Snakemake there.
+    Each worker has a copy, since some tests run Snakemake there.
     """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with open(shared / "finished.lock", "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        whole = shared / "finished"
-        if not whole.exists():
-            folder = prepared(tmp_path_factory.mktemp("made"), repository, cmdstan, EVERY_KIND)
+    with made_once(tmp_path_factory, "finished") as (whole, folder):
+        if folder:
+            prepared(folder, repository, cmdstan, EVERY_KIND)
             (folder / "temporary").mkdir()
             run = snakemake(folder, "--cores", 2, TMPDIR=str(folder / "temporary"))
             assert run.returncode == 0, run.stdout[-5000:]
-            folder.rename(whole)
     return copied(whole, tmp_path_factory.mktemp("finished") / "work")
+
+
+JOBS = {
+    "find_cmdstan", "compile", "simulate", "fit", "measure", "study", "collect", "collect_study", "plot", "judge",
+    "join_verdicts", "write_report",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory, repository, cmdstan, snakemake):
+    """Make a short run once, by its name: its folder, in which nothing is changed, and how many seconds it took."""
+
+    def undisturbed(name, **settings):
+        with made_once(tmp_path_factory, name) as (whole, folder):
+            if folder:
+                short(folder, repository, cmdstan, **settings)
+                shutil.rmtree(folder / ".cmdstan")
+                began = time.monotonic()
+                run = snakemake(folder, "--cores", 2, CMDSTAN=str(cmdstan))
+                assert run.returncode == 0, run.stdout[-5000:]
+                for job in JOBS:
+                    assert f"(Rule: {job})" in run.stdout, job
+                (folder / "seconds").write_text(str(time.monotonic() - began))
+        return whole, float((whole / "seconds").read_text())
+
+    return undisturbed
+
+
+@pytest.fixture(scope="session")
+def reference(undisturbed):
+    """A short run, and how many seconds it took."""
+    return undisturbed("reference")
+
+
+@pytest.fixture(scope="session")
+def with_real_data(undisturbed):
+    """Folder of a short run with several studies and real data."""
+    return undisturbed("with_real_data", studies=STUDIES, real=True)[0]
 
 
 @pytest.fixture

@@ -21,6 +21,15 @@ RESULTS, FIGURES = Path("results", SCALE, "range"), Path("figures", SCALE, "rang
 SIMULATION = RESULTS / "simulation_n200"
 # enough of the workflow to interrupt and to batch: one simulated scenario with its replicates, its single sample and a figure
 PART = [str(SIMULATION / "replicates.csv"), str(FIGURES / "fig01.svg"), str(FIGURES / "fig02.svg")]
+STUDIES = ("accounting", "nearly_constant", "several", "quantities")
+"""Studies of the short run, which take tenths of a second."""
+CLAIM = {
+    "id": "range-averaged-narrower",
+    "place": "Section 4.1",
+    "claim": "A shorter sensitive range gives range-averaging a smaller bound.",
+    "estimate": {"scenario": "simulation", "value": ["delta"], "of": ["averaged_0.4_1.8", "averaged_0.6_1.2"]},
+    "test": {"kind": "order", "direction": "falling"},
+}
 
 
 def prepared(folder, repository, cmdstan, papers=("range",)):
@@ -32,6 +41,30 @@ def prepared(folder, repository, cmdstan, papers=("range",)):
     record = folder / ".cmdstan" / "cmdstan.json"
     record.parent.mkdir()
     record.write_text(json.dumps({"path": str(cmdstan), "version": "as found"}))
+    return folder
+
+
+def short(folder, repository, cmdstan, studies=STUDIES[:1], real=False):
+    """A working folder whose whole run is short and has every kind of job; with `real`, also a fit of real data."""
+    prepared(folder, repository, cmdstan)
+    run, paper = read_config(folder)
+    everyone = ["Unweighted", "Weighted", ["averaged", "truncated"]]
+    simulation = paper["scenarios"]["simulation"] | {"synthesizers": ["Unweighted", "Weighted", "averaged", "truncated"]}
+    scenarios = {"simulation": simulation}
+    if real:
+        scenarios["fatigue"] = paper["scenarios"]["fatigue"] | {"synthesizers": ["Unweighted"]}
+    table = {"scenario": "simulation", "statistics": ["mean"], "synthesizers": ["Data", *everyone], "subject": "Means"}
+    kept = {key: paper[key] for key in ("id", "title", "authors", "sweeps", "synthesizers")}
+    shown = {"figures": {number: paper["figures"][number] for number in (1, 2)}, "tables": {1: table}}
+    write_config(folder, run | {"papers": list(EVERY_KIND)}, kept | {"scenarios": scenarios} | shown)
+    path = folder / "config" / "papers" / "zcdp.yaml"
+    paper = yaml.safe_load(path.read_text(encoding="utf-8"))
+    kept = {key: paper[key] for key in ("id", "title", "authors", "sweeps", "synthesizers")}
+    kept |= {"scenarios": {name: paper["scenarios"][name] for name in studies}, "figures": {2: paper["figures"][2]}}
+    path.write_text(yaml.safe_dump(kept, sort_keys=False), encoding="utf-8")
+    shutil.rmtree(folder / "config" / "claims", ignore_errors=True)
+    (folder / "config" / "claims").mkdir()
+    (folder / "config" / "claims" / "range.yaml").write_text(yaml.safe_dump({"claims": [CLAIM]}), encoding="utf-8")
     return folder
 
 

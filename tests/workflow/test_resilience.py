@@ -4,7 +4,6 @@ The long ones are marked slow: ``make test-slow`` runs them.
 """
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -15,14 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from processes import children, command, commands, python_path
 from runs import (
-    EVERY_KIND,
     FIGURES,
     PART,
     SCALE,
     SIMULATION,
+    STUDIES,
     content,
     environment,
     kill,
@@ -30,9 +28,9 @@ from runs import (
     prepared,
     read_config,
     results,
+    short,
     start,
     with_programs,
-    write_config,
 )
 
 from formalsynth.runtime.files import read_table, sealed
@@ -43,13 +41,6 @@ pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 PROGRAM = Path("results", "stan", "linear_regression")
 BATCH = SIMULATION / "seeds0000-0001"
 STATISTICS = ["delta", "epsilon", "mean"]
-CLAIM = {
-    "id": "range-averaged-narrower",
-    "place": "Section 4.1",
-    "claim": "A shorter sensitive range gives range-averaging a smaller bound.",
-    "estimate": {"scenario": "simulation", "value": ["delta"], "of": ["averaged_0.4_1.8", "averaged_0.6_1.2"]},
-    "test": {"kind": "order", "direction": "falling"},
-}
 
 
 def before_the_program(folder, script):
@@ -212,47 +203,7 @@ def test_a_full_disk_fails_a_job_and_the_next_run_makes_it(small_disk, repositor
     assert content(folder / target) == content(finished / target)
 
 
-# Slow from here on. They run a part of the smoke scale that has every kind of job.
-
-
-def every_kind(folder, repository, cmdstan):
-    """A working folder whose whole run is short and has every kind of job: two papers, each with one scenario."""
-    prepared(folder, repository, cmdstan)
-    run, paper = read_config(folder)
-    everyone = ["Unweighted", "Weighted", ["averaged", "truncated"]]
-    simulation = paper["scenarios"]["simulation"] | {"synthesizers": ["Unweighted", "Weighted", "averaged", "truncated"]}
-    table = {"scenario": "simulation", "statistics": ["mean"], "synthesizers": ["Data", *everyone], "subject": "Means"}
-    kept = {key: paper[key] for key in ("id", "title", "authors", "sweeps", "synthesizers")}
-    shown = {"figures": {number: paper["figures"][number] for number in (1, 2)}, "tables": {1: table}}
-    write_config(folder, run | {"papers": list(EVERY_KIND)}, kept | {"scenarios": {"simulation": simulation}} | shown)
-    path = folder / "config" / "papers" / "zcdp.yaml"
-    paper = yaml.safe_load(path.read_text(encoding="utf-8"))
-    kept = {key: paper[key] for key in ("id", "title", "authors", "sweeps", "synthesizers")}
-    kept |= {"scenarios": {"accounting": paper["scenarios"]["accounting"]}, "figures": {2: paper["figures"][2]}}
-    path.write_text(yaml.safe_dump(kept, sort_keys=False), encoding="utf-8")
-    shutil.rmtree(folder / "config" / "claims", ignore_errors=True)
-    (folder / "config" / "claims").mkdir()
-    (folder / "config" / "claims" / "range.yaml").write_text(yaml.safe_dump({"claims": [CLAIM]}), encoding="utf-8")
-    return folder
-
-
-JOBS = {
-    "find_cmdstan", "compile", "simulate", "fit", "measure", "study", "collect", "collect_study", "plot", "judge",
-    "join_verdicts", "write_report",
-}  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def reference(tmp_path_factory, repository, cmdstan, snakemake):
-    """An undisturbed run of every kind of job, and how many seconds it took."""
-    folder = every_kind(tmp_path_factory.mktemp("reference"), repository, cmdstan)
-    shutil.rmtree(folder / ".cmdstan")
-    began = time.monotonic()
-    run = snakemake(folder, "--cores", 2, CMDSTAN=str(cmdstan))
-    assert run.returncode == 0, run.stdout[-5000:]
-    for job in JOBS:
-        assert f"(Rule: {job})" in run.stdout, job
-    return folder, time.monotonic() - began
+# Slow from here on. They make the short run, which has every kind of job.
 
 
 def set_up(folder, reference):
@@ -278,7 +229,7 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
     for lap in range(100):
         if len(moments) >= MOMENTS:
             break
-        folder = every_kind(tmp_path / f"lap{lap}", repository, cmdstan)
+        folder = short(tmp_path / f"lap{lap}", repository, cmdstan)
         shutil.rmtree(folder / ".cmdstan")
         if lap:
             set_up(folder, undisturbed)
@@ -319,7 +270,7 @@ def test_processes_that_serve_fits_are_killed_at_random_moments_and_nothing_diff
     for lap in range(20):
         if killed >= MOMENTS:
             break
-        folder = set_up(every_kind(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
+        folder = set_up(short(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
         run = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan))
         while run.poll() is None:
             for process in serving(folder):
@@ -341,12 +292,12 @@ def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_pa
     """The jobs of a killed server end with it, and the run fails; the next one makes their files."""
     undisturbed, _ = reference
     expected, generator, ended = results(undisturbed), np.random.default_rng(20261127), 0
-    for lap in range(6):
-        folder = set_up(every_kind(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
+    for lap in range(3):
+        folder = set_up(short(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
         run = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan))
         waiting(lambda run=run: server_of(run), run)
         server = server_of(run)
-        time.sleep(generator.uniform(1, 4))
+        time.sleep(generator.uniform(1 + lap, 2 + lap))
         jobs = children(server)
         with contextlib.suppress(ProcessLookupError):  # the run was faster
             os.kill(server, signal.SIGKILL)
@@ -398,12 +349,13 @@ def flip(content):
     return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
+SEALED = [(*case, damage) for case in DAMAGES for damage in (truncate, flip)]
+SEALED.remove((*DAMAGES[-1], flip))  # the record of CmdStan is one short line that is rewritten by each set-up, without a seal
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", [truncate, flip])
-@pytest.mark.parametrize(("damaged", "reader"), DAMAGES, ids=[case[0].name for case in DAMAGES])
+@pytest.mark.parametrize(("damaged", "reader", "damage"), SEALED, ids=[f"{case[0].name}-{case[2].__name__}" for case in SEALED])
 def test_every_kind_of_damaged_file_is_named_and_made_again(tmp_path, reference, snakemake, damaged, reader, damage):
-    if damage is flip and damaged.name == "cmdstan.json":
-        pytest.skip("it is one short line that is rewritten by each set-up, without a seal")
     undisturbed, _ = reference
     folder = Path(shutil.copytree(undisturbed, tmp_path / "work"))
     path = folder / damaged
@@ -423,7 +375,7 @@ def test_a_full_disk_is_a_clear_failure_and_the_run_resumes(room, small_disk, re
     """With so many kilobytes left for a run that needs about 4000, and then with enough."""
     undisturbed, _ = reference
     disk = small_disk(20_000)
-    folder = set_up(every_kind(disk / "work", repository, cmdstan), undisturbed)
+    folder = set_up(short(disk / "work", repository, cmdstan), undisturbed)
     ballast = disk / "ballast"
     ballast.write_bytes(bytes(shutil.disk_usage(disk).free - room * 1024))
     run = subprocess.run(
@@ -447,37 +399,9 @@ def test_a_full_disk_is_a_clear_failure_and_the_run_resumes(room, small_disk, re
     assert left_over(folder) == []
 
 
-@pytest.fixture
-def read_only(tmp_path, cmdstan):
-    """CmdStan where nobody can write, not even the superuser."""
-    place = tmp_path / "cmdstan"
-    place.mkdir()
-    mounts = [["mount", "--bind", str(cmdstan), str(place)], ["mount", "-o", "remount,bind,ro", str(place)]]
-    if shutil.which("mount") is None or any(
-        subprocess.run(mount, capture_output=True, check=False).returncode for mount in mounts
-    ):
-        pytest.skip("CmdStan cannot be mounted read-only here: that takes Linux and its superuser")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
 @pytest.mark.slow
-def test_a_read_only_cmdstan_is_enough(tmp_path, read_only, repository, cmdstan, reference, snakemake):
-    with pytest.raises(OSError, match="Read-only"):
-        (read_only / "new").touch()
-    folder = every_kind(tmp_path / "work", repository, cmdstan)
-    shutil.rmtree(folder / ".cmdstan")
-    run = snakemake(folder, "--cores", 1, BATCH / "Weighted" / "replicates.csv", CMDSTAN=str(read_only))
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert json.loads((folder / ".cmdstan" / "cmdstan.json").read_text())["path"] == str(read_only)
-    assert content(folder / BATCH / "Weighted" / "replicates.csv") == content(
-        reference[0] / BATCH / "Weighted" / "replicates.csv"
-    )
-
-
-@pytest.mark.slow
-def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, cmdstan, finished):
-    """The whole smoke run of two papers: the repository, its Python, the working folder, the data and the temporary folder."""
+def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, cmdstan, with_real_data):
+    """The short run: the repository, its Python, the working folder, the data and the temporary folder."""
     place = tmp_path / "späte Prüfung, 最後 (1)"
     code = place / "formal synth"
     for name in ("Snakefile", "profiles", "stan", "workflow"):
@@ -488,7 +412,7 @@ def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, 
     data, temporary = place / "Daten für später", place / "temporärer Ordner"
     shutil.copytree(repository / "resources", data)
     temporary.mkdir()
-    folder = prepared(place / "Arbeit & Ergebnis", repository, cmdstan, EVERY_KIND)
+    folder = short(place / "Arbeit & Ergebnis", repository, cmdstan, STUDIES, real=True)
     shutil.rmtree(folder / ".cmdstan")
     changes = {
         "CMDSTAN": str(cmdstan), "FORMALSYNTH_DATA": str(data), "OMP_NUM_THREADS": "1",
@@ -499,7 +423,7 @@ def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, 
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=os.environ | changes, timeout=3000,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-5000:]
-    files, expected = results(folder), results(finished)
+    files, expected = results(folder), results(with_real_data)
     assert files.keys() == expected.keys()
     # Captions and pictures name the commit, which a copy of the repository does not know.
     assert [name for name in files if name.endswith((".csv", ".npz")) and files[name] != expected[name]] == []
