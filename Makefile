@@ -67,7 +67,7 @@ config/KEYS.md: .venv/complete $(wildcard workflow/lib/*/*/*.py workflow/lib/*/*
 	@touch $@
 
 test: setup .venv/for_tests ## set-up, then the tests, except the slow ones (PYTEST=... for options of pytest)
-	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
+	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations=30 $(PYTEST)
 
 test-slow: setup .venv/for_tests ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
 	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -m slow --durations=0 -n 3 --dist worksteal $(PYTEST) # some of them wait for a cluster
