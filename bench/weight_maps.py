@@ -97,7 +97,7 @@ def table(rows: pd.DataFrame) -> list[list[str]]:
 def signs(rows: pd.DataFrame) -> list[list[str]]:
     """Differences at one epsilon, each with the signs of those at all: + or − beyond two errors, else a dot."""
     difference, errors = changes(rows)
-    lines = []
+    seeds, lines = rows.groupby(PLACE[:-1])["seed"].nunique(), []
     for names in dict.fromkeys(place[:-1] for place in difference if place[2] in COMPARED):
         cells = []
         for name in SHOWN:
@@ -105,7 +105,7 @@ def signs(rows: pd.DataFrame) -> list[list[str]]:
             marks = ["·" if abs(d) <= 2 * e else "−" if d < 0 else "+" for d, e in zip(means, error, strict=True)]
             k = EPSILONS.index(AT)
             cells.append(f"{means[k]:+.3f} ± {error[k]:.3f} {''.join(marks)}".replace("-", "−"))
-        lines.append(["-".join(names), *labels(names), *cells])
+        lines.append(["-".join(names), *labels(names), str(seeds[names]), *cells])
     return lines
 
 
@@ -119,7 +119,11 @@ def main(seeds: str = "20", *datasets: str) -> None:
     finished = pd.concat([pd.read_csv(path) for path in sorted(FOLDER.glob("*.csv"))])
     head = ["id", "data", "learner", "weights", "ε", "seeds", *VALUES.values(), "processor seconds"]
     show("weight_maps", head, table(finished))
-    show("weight_map_signs", ["id", "data", "learner", "weights", *(VALUES[name] for name in SHOWN)], signs(finished))
+    show(
+        "weight_map_signs",
+        ["id", "data", "learner", "weights", "seeds", *(VALUES[name].replace(", ", " in the ") for name in SHOWN)],
+        signs(finished),
+    )
 
 
 if __name__ == "__main__":
