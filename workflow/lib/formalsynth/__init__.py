@@ -5,7 +5,7 @@ Nothing in this package knows a paper, a config file or Snakemake: formalsynth_w
 
 from importlib import import_module
 
-__version__ = "0.13.0"
+__version__ = "1.0.0"
 __all__ = [
     "Posterior", "censor", "censor_in_brackets", "fit", "isolation_weights", "lipschitz_weights", "load", "noisy_table", "plots",
     "privacy_audit", "range_averaged", "record_bounds", "reweight", "simulate", "synthesize", "utility",
