@@ -38,6 +38,7 @@ from formalsynth_release.ledger import (
     CONFIDENTIAL,
     ComparisonEntry,
     CrossingEntry,
+    Ledger,
     ReleaseEntry,
     ledgers_folder,
     locked,
@@ -192,9 +193,8 @@ def _unfinished(declared: Declared) -> int | None:
     folder = declared.folder / UNFINISHED
     if not folder.exists():
         return None
-    ledger, total = read_ledger(declared.schema.source), sha256_of(folder / CROSSING)
-    releases = ledger.of(ReleaseEntry)
-    stored = [k for k in range(len(releases)) if ledger.crossing(k) == total]
+    ledger = read_ledger(declared.schema.source)
+    releases, stored = ledger.of(ReleaseEntry), _recorded(ledger, folder)
     if stored and ledger.outcome(stored[0]) == "started":
         read_crossing(folder)
         return stored[0]
@@ -214,11 +214,21 @@ def _unfinished(declared: Declared) -> int | None:
     return None
 
 
+def _recorded(ledger: Ledger, folder: Path) -> list[int]:
+    """Return the indices of the releases for which a ledger has the crossing in a folder."""
+    total = sha256_of(folder / CROSSING)
+    return [k for k in range(len(ledger.of(ReleaseEntry))) if ledger.crossing(k) == total]
+
+
 def unpublished(declared: Declared) -> list[str]:
     """Describe the crossing of an unfinished release; none if there is no such release."""
     folder = declared.folder / UNFINISHED
-    sentence = f"Epsilon spent, but not published: {folder}. The next formalsynth release {declared.folder} publishes it."
-    return [sentence] if folder.exists() else []
+    if not folder.exists():
+        return []
+    after = f"The next formalsynth release {declared.folder} publishes it."
+    if not _recorded(read_ledger(declared.schema.source), folder):
+        after = "The ledger does not have its crossing, so it cannot be published."
+    return [f"Epsilon spent, but not published: {folder}. {after}"]
 
 
 def _publish(declared: Declared, place: int, to: Path) -> list[str]:

@@ -105,7 +105,7 @@ class ReleaseFacts:
         most = f"{TENTH * self.rows_error:,}"
         groups = f"groups of fewer than {most} rows, which noise alone changes by more than a tenth, or makes vanish."
         columns = f"the distribution of any column: the file has about {self.number:,.0f} rows. {self._noise}"
-        alone = f"relations with {_columns(self.unpaired)}: no pair is declared."
+        alone = f"relations with {_columns(self.unpaired)}: no pair is kept."
         weak, left_out, implied = map(", ".join, marked := self.marks)
         noisy = f"the relations of {weak}: the noise alone can look like one, and the publisher accepted it."
         hidden = f"the relations of {left_out}: these pairs were left out, since noise would hide them."

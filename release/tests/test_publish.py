@@ -205,6 +205,12 @@ def test_an_unfinished_release_is_listed_and_needs_its_ledger(killed, capsys):
     assert "is not the crossing that the ledger recorded" in capsys.readouterr().err
 
 
+def test_a_crossing_that_the_ledger_does_not_have_is_never_published(killed, capsys):
+    killed(KILLED.format(name="record", after=0))
+    assert main(["budget", "studies/income"]) == 0
+    assert "confidential/unfinished. The ledger does not have its crossing, so it cannot be published." in capsys.readouterr().out
+
+
 def test_a_published_folder_that_was_changed_is_not_called_released(killed, capsys):
     killed(KILLED.format(name="finish", after=0))
     (TO / "README.md").unlink()

@@ -309,7 +309,7 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert "the relations of 14 pairs of columns" in (folder / "LEGAL.md").read_text()
     assert "The intervals are for the population, if the file is a simple random sample of it." in readme
     assert "none: the pair income and weight is not declared" in readme
-    assert "relations with the column weight: no pair is declared" in readme
+    assert "relations with the column weight: no pair is kept" in readme
     assert "Relations with the columns hours, income describe only rows with a value above 0" in readme
     few = tuple(part for part in crossing.tables if len(part.columns) == 1 or set(part.columns) == {"age", "hours"})
     schema = declarations.schema_.model_copy(update={"pairs": [("age", "hours"), ("age", "hours kind")]})
