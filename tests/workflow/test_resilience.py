@@ -4,6 +4,7 @@ The long ones are marked slow: ``make test-slow`` runs them.
 """
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -397,6 +398,34 @@ def test_a_full_disk_is_a_clear_failure_and_the_run_resumes(room, small_disk, re
     assert run.returncode == 0, run.stdout[-3000:]
     assert results(folder) == expected
     assert left_over(folder) == []
+
+
+@pytest.fixture
+def read_only(tmp_path, cmdstan):
+    """CmdStan where nobody can write, not even the superuser."""
+    place = tmp_path / "cmdstan"
+    place.mkdir()
+    mounts = [["mount", "--bind", str(cmdstan), str(place)], ["mount", "-o", "remount,bind,ro", str(place)]]
+    if shutil.which("mount") is None or any(
+        subprocess.run(mount, capture_output=True, check=False).returncode for mount in mounts
+    ):
+        pytest.skip("CmdStan cannot be mounted read-only here: that takes Linux and its superuser")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.mark.slow
+def test_a_read_only_cmdstan_is_enough(tmp_path, read_only, repository, cmdstan, reference, snakemake):
+    with pytest.raises(OSError, match="Read-only"):
+        (read_only / "new").touch()
+    folder = short(tmp_path / "work", repository, cmdstan)
+    shutil.rmtree(folder / ".cmdstan")
+    run = snakemake(folder, "--cores", 1, BATCH / "Weighted" / "replicates.csv", CMDSTAN=str(read_only))
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert json.loads((folder / ".cmdstan" / "cmdstan.json").read_text())["path"] == str(read_only)
+    assert content(folder / BATCH / "Weighted" / "replicates.csv") == content(
+        reference[0] / BATCH / "Weighted" / "replicates.csv"
+    )
 
 
 @pytest.mark.slow
