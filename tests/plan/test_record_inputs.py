@@ -126,7 +126,7 @@ def test_an_audit_adds_records_with_all_columns(read):
         ({"family": {"inputs": {"age": {"low": 1, "high": 39}}}}, "bounds that contain all values: 50 of 50 are outside"),
         (
             {"family": {"upper": "sex"}},
-            "upper: given 'sex'; Input should be a number, or one of inputs: trials, dose, age",
+            "upper: given 'sex'; Input should be a number, or the name of one of the inputs: trials, dose, age",
         ),
         ({"family": {"upper": "dose"}}, "family: given 'lower: 0, upper: dose'; allowed: bounds that contain all values"),
         ({"family": {"lower": 2}}, "lower has to be at most the smallest value of trials"),

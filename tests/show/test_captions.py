@@ -20,7 +20,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     )  # fmt: skip
     assert caption(display) == "Figure 3b. Bounds. Dashed line: ε / 2. Chosen.\n"
     assert details(display) == (
-        "Somebody (2026), Section 1; 3 replicates of n = 20, 40 (simulated data); scale paper. "
+        "Somebody (2026), Section 1; 3 replicates of n = 20, 40 (simulated data); a run at scale paper. "
         "Guarantees: label A: kind A; label B: kind B. Computed.\n"
     )
 
@@ -53,8 +53,8 @@ UNIT = "Bounds and uncentred clipping depend on the unit of the outcome, which i
 @pytest.mark.parametrize(
     ("key", "number", "present", "absent"),
     [
-        ("zcdp", "2", ["1 replicate of n = 1000 (exact calculation without data); scale"], ["error", "means", UNIT]),
-        ("zcdp", "3", ["1 replicate of n = 1000 (exact calculation without data); scale"], ["error", "means"]),
+        ("zcdp", "2", ["1 replicate of n = 1000 (exact calculation without data); a run at scale"], ["error", "means", UNIT]),
+        ("zcdp", "3", ["1 replicate of n = 1000 (exact calculation without data); a run at scale"], ["error", "means"]),
         ("zcdp", "4", [BARS], []),
         ("reweight", "10", ["bootstrap distribution"], []),
         ("reps", "3", ["(Simulated: simulated data; Breast Cancer, Adult, German Credit: real data)"], []),

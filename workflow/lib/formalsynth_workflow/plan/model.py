@@ -215,7 +215,7 @@ class OwnStan(Model):
     def _a_column(cls, upper: float | str, info: ValidationInfo) -> float | str:
         known = info.data.get("inputs")  # missing if inputs itself was refused
         if isinstance(upper, str) and known is not None and upper not in known:
-            raise ValueError(f"Input should be a number, or one of inputs: {', '.join(known) or 'none'}")
+            raise ValueError(f"Input should be a number, or the name of one of the inputs: {', '.join(known) or 'none'}")
         return upper
 
     @model_validator(mode="after")

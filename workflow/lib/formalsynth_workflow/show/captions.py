@@ -77,7 +77,7 @@ def details(display: FigureDisplay | TableDisplay) -> str:
     clipped = any(guarantee.endswith(EXACT_DRAWS) for guarantee in guarantees)
     readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
-        f"{display.authors}, {place}; {_sizes(display)} ({_data(display)}); scale {display.scale}",
+        f"{display.authors}, {place}; {_sizes(display)} ({_data(display)}); a run at scale {display.scale}",
         f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else "",
         _guarantees(display),
         _unit(display) if clipped or columns & BOUNDS else "",
