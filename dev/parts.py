@@ -95,7 +95,7 @@ def errata_page(errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
     parts = [
         "# Errata: errors in the printed papers",
         "Each error counts once, with every place where it occurs. The pages of the papers and the report show the claims that "
-        "test it. `python tests/errata E3` prints the numeric check of E3, without a number all of them. "
+        "test it. `python tests/errata` prints all numeric checks, `python tests/errata E3` that of E3. "
         "[Do the bounds contract?](../explanation/contraction.md) is about min-max weights, where no single formula is wrong.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]

@@ -98,8 +98,8 @@ def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
             "sets",
             "one sample of n = 20 (First), 40 (Third); 5 synthetic data sets from one sample of n = 30",
         ),
-        ({"data": ""}, {"data": ""}, "replicates", "(First: simulated data; Second, Third: real data); scale"),
-        ({"stand_in": True, "label": ""}, {}, "replicates", "; second: STAND-IN: simulated to replace missing records); scale"),
+        ({"data": ""}, {"data": ""}, "replicates", "(First: simulated data; Second, Third: real data); a run at scale"),
+        ({"stand_in": True, "label": ""}, {}, "replicates", "; second: STAND-IN: simulated to replace missing records); a run"),
         ({"file": "fatigue"}, {"stand_in": True}, "sets", "; Second: file fatigue; Third: STAND-IN"),
     ],
 )
@@ -112,8 +112,8 @@ def test_a_caption_has_the_numbers_and_data_of_each_scenario(second, third, tabl
     ("fields", "words"),
     [
         ({}, " (simulated data);"),
-        ({"data": ""}, "n = 20 (First: real data); scale"),
-        ({"data": "", "label": ""}, "n = 20 (first: real data); scale"),
+        ({"data": ""}, "n = 20 (First: real data); a run at scale"),
+        ({"data": "", "label": ""}, "n = 20 (first: real data); a run at scale"),
         ({"file": "fatigue"}, " (file fatigue);"),
         ({"stand_in": True}, " (STAND-IN: simulated to replace missing records);"),
     ],

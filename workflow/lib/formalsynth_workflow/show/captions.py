@@ -78,7 +78,7 @@ def details(display: FigureDisplay | TableDisplay) -> str:
     readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
         f"{display.authors}, {place}; {_sizes(display)} ({_data(display)}); a run at scale {display.scale}",
-        f"Reading{'s' * (len(readings) > 1)}: {'; '.join(readings)}" if readings else "",
+        f"Reading{'s' * (len(readings) > 1)} of the paper: {'; '.join(readings)}" if readings else "",
         _guarantees(display),
         _unit(display) if clipped or columns & BOUNDS else "",
         LOWER_BOUND if audits else "",
