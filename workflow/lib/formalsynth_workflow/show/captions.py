@@ -176,7 +176,7 @@ def _guarantees(display: Display) -> str:
         if id not in NOT_SYNTHETIC:
             by_kind.setdefault(display.looks[id].guarantee, {})[display.looks[id].label] = None
     many = len({label for labels in by_kind.values() for label in labels}) > MANY
-    kinds = [f"{', '.join(_groups(labels) if many else labels)}: {kind}" for kind, labels in by_kind.items()]
+    kinds = [f"{' / '.join(_groups(labels) if many else labels)}: {kind}" for kind, labels in by_kind.items()]
     head = "Guarantees, with the number of settings" if many else "Guarantees"
     return f"{head}: {'; '.join(kinds)}" if kinds else ""
 
