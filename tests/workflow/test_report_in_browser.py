@@ -412,5 +412,6 @@ def test_a_question_in_words_finds_its_page(browser, documents, question, page):
 
     browser.get(f"{(documents / 'search.html').as_uri()}?q={question.replace(' ', '%20')}")
     results = "return [...document.querySelectorAll('#search-results li a')].slice(0, 3).map((link) => link.getAttribute('href'))"
-    WebDriverWait(browser, 60).until(lambda driver: len(driver.execute_script(results)) == 3)
+    ended = "return document.querySelector('#search-results h2')?.textContent == 'Search Results'"
+    WebDriverWait(browser, 60).until(lambda driver: driver.execute_script(ended))
     assert any(page in link for link in browser.execute_script(results))
