@@ -30,11 +30,13 @@ ROUNDS, SCALINGS, CLOSE = 150, 3, 1e-5
 """Largest number of rounds, scalings to the margins in each, and largest error of a mean after which they end."""
 LEAST, FARTHEST, STEP = 1e-12, 60.0, 2.0
 """Smallest share or weight, largest strength, and largest change of one in a round."""
+NEVER = -12.0
+"""Strength at the start for levels that no row has together: a fit that has to find it may end far from its margins."""
 
 
 def conditions(targets: Sequence[Target], impossible: Sequence[Impossible] = ()) -> list[Condition]:
     """Return the conditions of all pairs, and of levels of two columns that no row has together."""
-    never = [Condition(Term(_mask(*sides[:2]), _mask(*sides[2:])), np.zeros(1)) for sides in impossible]
+    never = [Condition(Term(_mask(*sides[:2]), _mask(*sides[2:])), np.zeros(1), NEVER) for sides in impossible]
     return [*map(_uncut, targets), *_presence(targets, impossible), *never]
 
 

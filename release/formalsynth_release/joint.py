@@ -191,6 +191,8 @@ class Condition:
 
     term: Term
     means: Array
+    start: float = 0.0
+    """Strength at the start of the fit."""
 
 
 @dataclass(frozen=True)
@@ -366,7 +368,10 @@ def joint_of(shares: Mapping[str, Array], conditions: Sequence[Condition], rows:
     number, penalized = (int(max(min(of_file / 2, most), POOL)) for of_file in (rows, released or rows))
     paired = {function.column for term in terms for function in (term.first, term.second)}
     pool = {column: generator.choice(len(share), number, p=share) for column, share in shares.items() if column in paired}
-    joint = Joint(shares, fields, terms, tuple(np.zeros(term.size) for term in terms), pool)
+    strengths = tuple(np.full(condition.term.size, condition.start) for condition in conditions)
+    joint = Joint(shares, fields, terms, strengths, pool)
+    if any(condition.start for condition in conditions):
+        joint = joint.moved(pool, generator)
     margins = _margins(terms)
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
     means = np.concatenate([*of_margins, *(condition.means for condition in conditions)])

@@ -47,3 +47,41 @@ def test_relations_and_quantiles_are_those_of_the_file(population):
         for name, (slope, error) in slopes[0].items():
             if ": " in name:
                 assert abs(np.mean([table[name][0] for table in slopes[1:]]) - slope) < 5 * error
+
+
+CALLS = Schema.model_validate({
+    "file": "calls.csv", "rows": 2500, "source": "calls", "protected": "call", "rows_each": 1, "neighbours": "replace",
+    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "damage",
+    "pairs": [["false", "vehicles"], ["damage", "vehicles"], ["false", "damage kind"], ["vehicles", "staff"], ["cause", "false"]],
+    "rules": [{"if": {"false": "yes"}, "then": {"damage": [0, "missing"]}}],
+    "columns": {
+        "false": {"type": "category", "categories": ["no", "yes"], "release": "synthesized"},
+        "staff": {"type": "whole", "lower": 2, "upper": 30, "bins": 29, "release": "synthesized"},
+        "cause": {"type": "category", "categories": ["A", "B", "C"], "release": "synthesized"},
+        "vehicles": {"type": "whole", "lower": 1, "upper": 9, "bins": 9, "release": "synthesized"},
+        "damage": {
+            "type": "whole", "lower": 100, "upper": 2_000_000, "scale": "log", "bins": 16, "own_zero": True,
+            "may_be_missing": True,
+        },
+    },
+}).public  # fmt: skip
+
+
+def test_a_rule_between_the_columns_of_a_pair_leaves_margins_as_they_are():
+    """With this noise, a fit that begins without the rule ends with 0.19 too many zeros; it never exceeds 0.011 in 120 seeds."""
+    generator, number = np.random.default_rng(24), 2500
+    false = generator.random(number) < 0.24
+    vehicles = np.clip(1 + generator.poisson(np.where(false, 0.4, 1.8)), 1, 9).astype(float)
+    without = false | (generator.random(number) < 0.2)
+    damage = np.where(without, 0, np.round(np.exp(generator.normal(7, 0.9, number) + 0.25 * vehicles)).clip(0, 2e6))
+    damage = np.where(generator.random(number) < 0.06, np.nan, damage)
+    cause = np.where(
+        generator.random(number) < np.where(false, 0.7, 0.2), "A", np.where(generator.random(number) < 0.6, "B", "C")
+    )
+    staff = np.clip(3 * vehicles + generator.integers(-1, 2, number), 2, 30)
+    columns = {"staff": staff, "cause": cause.astype(object), "false": np.where(false, "yes", "no").astype(object)}
+    rows = pd.DataFrame(columns | {"vehicles": vehicles, "damage": damage})
+    noise = np.random.default_rng(24)
+    model = Model.of(CALLS, measured(CALLS, rows, 2.0, functools.partial(simulated_noise, noise, {})))
+    drawn = model.rows(5000, noise)["damage"]
+    assert abs((drawn == 0).mean() - model.shares["damage"][0]) < 0.03
