@@ -287,7 +287,7 @@ class DeclaredRange(Model):
         if self.log and self.low <= 0:
             raise ValueError("low has to be above 0 if log is true")
         if self.logit and (self.log or not 0 < self.low < self.high < 1):
-            raise ValueError("with logit: true, low and high have to be between 0 and 1, and log has to be false")
+            raise ValueError("low and high have to be between 0 and 1 with logit: true, and log has to be false")
         return ordered(self, "low", "high")
 
     def values(self, most: int | None = None) -> list[float]:
