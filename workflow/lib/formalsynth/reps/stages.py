@@ -67,6 +67,16 @@ class GaussianCost:
         return gaussian_epsilon(1.0, mu, delta)
 
 
+def check_weights(weights: Array) -> None:
+    """Check weights (n,) before a release: its sensitivity is that of weights in [0, 1].
+
+    Raises:
+        ValueError: a weight is outside, or is not a number.
+    """
+    if not ((weights >= 0) & (weights <= 1)).all():
+        raise ValueError("weights: allowed: numbers in [0, 1]")
+
+
 def sigma_of(parts: int, budget: Budget, composition: Composition = "joint") -> float:
     """Noise of each count for a release of ``parts`` parts of sensitivity 1 each; 0 for an infinite budget or without parts."""
     if parts == 0 or math.isinf(budget.epsilon):

@@ -20,7 +20,7 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.reps.accounting import SubsampledCost, sigma_for
 from formalsynth.reps.domain import CLASSES, Domain, MixedRecords, offsets, one_hot
-from formalsynth.reps.stages import LEARNERS, Budget, Learned
+from formalsynth.reps.stages import LEARNERS, Budget, Learned, check_weights
 
 MOMENTA = (0.9, 0.999)
 """Decay of the first and the second moment of the steps (Adam)."""
@@ -138,8 +138,7 @@ class WeightedDPSGD:
         Raises:
             ValueError: a weight is outside [0, 1].
         """
-        if not ((weights >= 0) & (weights <= 1)).all():
-            raise ValueError("weights: allowed: numbers in [0, 1]")
+        check_weights(weights)
         sigma, layout, codes = sigma_for(budget, self.rate, self.steps), layout_of(domain), domain.codes(records)
         theta = np.zeros_like(layout.mask)
         first, second = np.zeros_like(theta), np.zeros_like(theta)

@@ -15,7 +15,7 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.reps.domain import Domain, MixedRecords, one_hot
 from formalsynth.reps.learners.dp_sgd import MaskedSoftmax, layout_of, weighted_gradient
-from formalsynth.reps.stages import LEARNERS, Budget, GaussianCost, Learned, sigma_of
+from formalsynth.reps.stages import LEARNERS, Budget, GaussianCost, Learned, check_weights, sigma_of
 
 
 @LEARNERS.register("mean_embedding")
@@ -43,8 +43,7 @@ class MeanEmbedding:
         Raises:
             ValueError: a weight is outside [0, 1].
         """
-        if not ((weights >= 0) & (weights <= 1)).all():
-            raise ValueError("weights: allowed: numbers in [0, 1]")
+        check_weights(weights)
         layout, sigma = layout_of(domain), sigma_of(1, budget)
         scale = 1 / math.sqrt(len(layout.sizes))
         frequencies = scale * generator.standard_normal((sum(layout.sizes), self.frequencies))

@@ -20,7 +20,7 @@ from scipy import special
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.reps.domain import CLASSES, Domain, MixedRecords, offsets, one_hot
 from formalsynth.reps.influence import ACCOUNTINGS, Noise
-from formalsynth.reps.stages import LEARNERS, Budget, GaussianCost, Learned
+from formalsynth.reps.stages import LEARNERS, Budget, GaussianCost, Learned, check_weights
 
 VARIANCE_FLOOR, LABEL_FLOOR = 0.01, 0.01
 """Smallest variance of a standardised number within a class, and smallest share of a class in the model (chosen)."""
@@ -107,8 +107,7 @@ def release_sums(records: Contributions, weights: Array, sigma: float, generator
     Raises:
         ValueError: a weight is outside [0, 1], for which the sensitivity is not valid.
     """
-    if not ((weights >= 0) & (weights <= 1)).all():
-        raise ValueError("weights: allowed: numbers in [0, 1]")
+    check_weights(weights)
     sums = weighted_sums(records, weights)
     return sums + sigma * records.bounds * generator.standard_normal(sums.shape)
 
