@@ -52,12 +52,12 @@ def test_limits_inside_a_bin_have_no_interval():
     """Bins of the score are about ten wide: 0 to 9, 10 to 19, and so on."""
     shares = [{"column": "score", key: value} for key, value in (("below", 65), ("above", 64), ("value", 70), ("above", 59))]
     shares += [{"column": "absent", "above": 8}, {"column": "absent", "value": 3}, {"column": "school", "value": "a"}]
-    by_name = reasons(pupils(600, -1), {"shares": shares, "quantiles": [0.5]})
+    by_name = reasons(pupils(600, -1), {"means": ["absent"], "shares": shares, "quantiles": [0.5]})
     inside = "its limit is inside a bin"
     assert [by_name[f"share of score {which}"] for which in ("below 65", "above 64", "equal to 70")] == [inside] * 3
     assert [by_name[f"share of {of}"] for of in ("absent above 8", "absent equal to 3", "school equal to a")] == [""] * 3
     assert by_name["0.5 quantile of score"] == "it is inside a bin"
-    assert by_name["mean of score"] == ""
+    assert by_name["mean of absent"] == ""
 
 
 @pytest.mark.usefixtures("small_pool")
