@@ -1,8 +1,9 @@
 """Numbers in documents: tables inserted from stored runs, and a check that no other number is in prose.
 
 ``<!-- begin: FILE.csv rows=A,B* columns=C,D -->`` and ``<!-- end -->`` enclose a table that ``python -m dev.reference --write``
-fills from the named file, in docs/reference or bench/tables. Both options may be left out. Run as ``python -m dev.numbers``, this
-prints each number in prose outside such parts with its sentence, and exits with 1 if there are any.
+fills from the named file, in docs/reference or bench/tables. Both options may be left out. Rows are named by their first cell; a
+column id is not shown. Run as ``python -m dev.numbers``, this prints each number in prose outside such parts with its sentence,
+and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def _table(path: Path, options: str) -> str:
         if "statistic" in table:
             table = _statistics(table, chosen.get("columns") or list(dict.fromkeys(table["statistic"])))
         else:
-            table.index = pd.Index(table.iloc[:, 0])
+            table.index = pd.Index(table.pop("id") if "id" in table else table.iloc[:, 0])
         head, rows = [*map(str, table)], [(str(key), list(row)) for key, row in zip(table.index, table.to_numpy(), strict=True)]
     patterns = chosen.get("rows", ["*"])
     cells = [row for key, row in rows if any(fnmatchcase(key, pattern) for pattern in patterns)]

@@ -21,6 +21,7 @@ html_theme = "furo"
 html_copy_source = False
 add_module_names = False
 autodoc_typehints_format = "short"
+html_static_path, html_css_files = ["static"], ["site.css"]
 html_search_scorer = str(Path(__file__).with_name("search.js"))
 templates_path = ["templates"]
 SIDEBAR = "scroll-start", "brand", "search", "report", "navigation", "scroll-end"

@@ -16,6 +16,7 @@ pure,PH,Histogram,DP,1.5
 def folder(tmp_path):
     (tmp_path / "t.csv").write_text(TABLE)
     (tmp_path / "plain.csv").write_text("attempt,error\n`edge`,1.01\n`far`,362\n")
+    (tmp_path / "named.csv").write_text("id,data,error\na-1,Adult,1.01\nb-1,German,362\n")
     return tmp_path
 
 
@@ -26,6 +27,7 @@ def folder(tmp_path):
         ("t.csv rows=tables_* columns=guarantee,pure", ["| Noisy tables | DP | ∞ |"]),
         ("plain.csv", ["| attempt | error |\n| --- | ---: |\n| `edge` | 1.01 |\n| `far` | 362 |"]),
         ("plain.csv rows=*far*", ["| ---: |\n| `far` | 362 |"]),
+        ("named.csv rows=b*", ["| data | error |", "| ---: |\n| German | 362 |"]),
     ],
 )
 def test_a_table_is_filled_from_its_file(folder, options, expected):
