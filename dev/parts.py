@@ -94,15 +94,15 @@ def errata_page(errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
     """
     parts = [
         "# Errata: errors in the printed papers",
-        "Each error counts once, with every place where it occurs. The pages of the papers and the report show the claims that "
-        "test it. `python tests/errata` prints all numeric checks, `python tests/errata E3` that of E3. "
-        "[Do the bounds contract?](../explanation/contraction.md) is about min-max weights, where no single formula is wrong.",
+        "Pages of papers and the report show the claims that test an error. `python tests/errata E3` checks E3 numerically. [Do "
+        "the bounds contract?](../explanation/contraction.md) is about min-max weights, where no single formula is wrong.",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
     for erratum in errata:
-        at = "; ".join(f"`{place.paper}`, {place.place}" for place in erratum.places)
-        also = f" Earlier numbers: {', '.join(erratum.also)}." if erratum.also else ""
+        papers = dict.fromkeys(place.paper for place in erratum.places)
+        at = [f"`{paper}`: {'; '.join(place.place for place in erratum.places if place.paper == paper)}." for paper in papers]
+        also = [f"Earlier numbers: {', '.join(erratum.also)}."] if erratum.also else []
         texts = [f"- {headings[name]}: {getattr(erratum, name)}" for name in ("printed", "derived")]
-        texts += [f"- {headings['matters']} {erratum.matters} {erratum.consequence}"]
-        parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}{also}", at, "\n".join(texts)]
+        texts.append(f"- {headings['matters']} {erratum.matters} {erratum.consequence}")
+        parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}", " ".join([*at, *also]), "\n".join(texts)]
     return "\n\n".join(parts) + "\n"
