@@ -57,32 +57,32 @@ def _findings(totals: Findings, error: float) -> str:
 
 
 def _claims(paper: Paper, rows: Sequence[LedgerRow], totals: Findings, root: str) -> str:
-    """Write a table of the claims that answer the paper's question or are not reproduced, and the numbers of all claims."""
+    """List the claims that answer the paper's question or are not reproduced, and the numbers of all claims."""
     by_id = {row.id: row for row in rows if row.paper == paper.key}
     failed = [id for id, row in by_id.items() if row.verdict == NOT_REPRODUCED and kind_name(row.kind) == "test"]
-    chosen = dict.fromkeys(id for id in (*paper.answer, *failed) if id in by_id)
-    cells = [[by_id[id].claim, by_id[id].verdict, _where(by_id[id], root)] for id in chosen]
+    chosen = [by_id[id] for id in dict.fromkeys((*paper.answer, *failed)) if id in by_id]
+    groups = [
+        "\n".join([f"**{verdict.capitalize()}**\n", *(_line(row, root) for row in chosen if row.verdict == verdict)])
+        for verdict in dict.fromkeys(row.verdict for row in chosen)
+    ]
     counts = {verdict: totals.of([verdict], paper.key) for verdict in VERDICTS}
-    errata = {
-        result.erratum.id: {(row.paper, row.verdict, kind_name(row.kind)) for row in result.claims} for result in totals.errata
-    }
-    of_verdict = {verdict: [id for id in errata if (paper.key, verdict, "test") in errata[id]] for verdict in FINDINGS}
-    links = {
-        verdict: f" ({', '.join(f'[{id}]({root}{ERRATA}#{id.lower()})' for id in ids)})"
-        for verdict, ids in of_verdict.items()
-        if ids
-    }
-    listed = ", ".join(f"{count} {verdict}{links.get(verdict, '')}" for verdict, count in counts.items() if count)
-    table = markdown_rows([["claim", "verdict", "shown in"], ["---"] * 3, *cells])
-    ledger = f"[The ledger]({root}{KEPT}/claims.csv) lists {len(by_id)} claims with their numbers"
-    return f"{table}\n\n{ledger}; {sum(counts.values())} of them test the paper: {listed}." if listed else f"{table}\n\n{ledger}."
+    tested = [(result.erratum.id, row) for result in totals.errata for row in result.claims if kind_name(row.kind) == "test"]
+    listed = []
+    for verdict in filter(counts.get, counts):
+        ids = dict.fromkeys(id for id, row in tested if row.paper == paper.key and row.verdict == verdict in FINDINGS)
+        links = ", ".join(f"[{id}]({root}{ERRATA}#{id.lower()})" for id in ids)
+        listed.append(f"{counts[verdict]} {verdict}" + f" ({links})" * bool(ids))
+    tests = f"; {sum(counts.values())} of them test the paper: {', '.join(listed)}" if listed else ""
+    ledger = f"[The ledger]({root}{KEPT}/claims.csv) lists {len(by_id)} claims with their numbers{tests}."
+    return "\n\n".join([*groups, ledger])
 
 
-def _where(row: LedgerRow, root: str) -> str:
-    """Link to the figure or table of a claim; otherwise its place in the paper."""
+def _line(row: LedgerRow, root: str) -> str:
+    """Write a claim after a link to its figure or table, or else its place in the paper."""
     kind, _, number = row.shows.partition(" ")
     file = f"{figure_file(number)}.png" if kind == "figure" else f"table{number}.csv"
-    return f"[{row.shows}]({root}{KEPT}/{row.paper}/{file})" if kind in ("figure", "table") else row.place
+    where = f"[{row.shows.capitalize()}]({root}{KEPT}/{row.paper}/{file})" if kind in ("figure", "table") else row.place
+    return f"- {where}: {row.claim}"
 
 
 def errata_page(errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:

@@ -58,9 +58,9 @@ def test_parts_of_documents_are_written_from_the_reference_run(run, plan):
     (run / README).write_text("mine\n<!-- begin: findings -->\n<!-- end: findings -->\n")
     write(plan, run)
     lines = page.read_text().splitlines()
-    assert "| So it is. | reproduced | [figure 2](../../docs/reference/range/fig02.png) |" in lines
-    assert "| So it is. | not reproduced | [table 1](../../docs/reference/range/table1.csv) |" in lines
-    assert sum(line.startswith("| So it is.") for line in lines) == 2
+    assert "- [Figure 2](../../docs/reference/range/fig02.png): So it is." in lines
+    assert "- [Table 1](../../docs/reference/range/table1.csv): So it is." in lines
+    assert sum(line.endswith(": So it is.") for line in lines) == 2
     assert "lists 6 claims with their numbers; 5 of them test the paper: 2 reproduced, 1 not reproduced, 1 m" in lines[-3]
     assert "1 misprint ([E1](../../docs/manual/errata.md#e1))," in lines[-3]
     assert "| `range` | 2 | 0 | 0 | 1 | 1 | 0 | 1 |" in (run / README).read_text()
