@@ -5,11 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from small_release import a_schema
 
 from formalsynth.core.text import DataError
 from formalsynth_release.inspect import inspect
 from formalsynth_release.rows import check_file
-from formalsynth_release.study import Declared, Schema
+from formalsynth_release.study import Declared
 
 SECRET = "73519"
 """An outcome that is in every file; no sentence may hold it."""
@@ -35,21 +36,15 @@ def changed(column, rows, value):
     return written(table)
 
 
-def schema(text="", **changes):
+def schema(text, **changes):
     columns = {
         "income": {"type": "number", "lower": 1000, "upper": 200_000},
         "age": {"type": "whole", "lower": 18, "upper": 90, "release": "synthesized"},
         "region": {"type": "category", "categories": ["North", "South"], "release": "synthesized"},
     }
-    for name, column in changes.pop("columns", {}).items():
-        columns[name] = columns.get(name, {}) | column
-    values = {
-        "file": "income.csv", "rows": max(text.count(b"\n") - 1, 2) if text else 60, "protected": "person",
-        "source": "people", "rows_each": 1,
-        "neighbours": "replace", "outside_bounds": "refuse", "missing": "refuse", "zeros": "refuse", "outcome": "income",
-        "pairs": [],
-    }  # fmt: skip
-    return Schema.model_validate(values | {"columns": columns} | changes)
+    columns = {name: column | changes.pop(name, {}) for name, column in columns.items()}
+    values = {"rows": max(text.count(b"\n") - 1, 2), "outside_bounds": "refuse", "missing": "refuse", "pairs": []}
+    return a_schema(**values | {"columns": columns} | changes)
 
 
 def constant():
@@ -68,79 +63,52 @@ def one_in(category):
 
 DOUBT = "income: 60 rows are not a number without doubt"
 IS_CODE = "age: a value far from all others, or the only negative one, is in over 1 % of the rows"
-THREE = ["North", "South", "Islands"]
+CLIP, THREE = {"outside_bounds": "clip"}, ["North", "South", "Islands"]
 KINDS = {
     # what is wrong: the file, what differs in its schema, a part of the sentence, or None if nothing is said
     "header only": (b"income,age,region\n", {}, "header but no rows"),
     "three rows": (written(good().iloc[5:8]), {}, "3 rows can be used; a release preserves hardly anything"),
     "constant outcome": (constant(), {}, "income: has the same value in every row; suppress it"),
-    "one person in a category": (
-        one_in("Islands"), {"columns": {"region": {"categories": THREE}}},
-        "region Islands: the category is rare",
-    ),
-    "nobody in a category": (
-        written(good()), {"columns": {"region": {"categories": THREE}}},
-        "region Islands: no row has the category",
-    ),
+    "one person in a category": (one_in("Islands"), {"region": {"categories": THREE}}, "region Islands: the category is rare"),
+    "nobody in a category": (written(good()), {"region": {"categories": THREE}}, "region Islands: no row has the category"),
     "unknown category": (one_in("Nowhere"), {}, "region: 1 row is not of a declared category"),
     "category in other case": (one_in("NORTH"), {}, "not of a declared category"),
     "above the bounds": (changed("income", [1, 2], "900000"), {}, "income: 2 rows are not between the declared bounds"),
-    "clipped": (
-        changed("income", [1], "900000"), {"outside_bounds": "clip"},
-        "income (1): values outside the declared bounds were clipped",
-    ),
+    "clipped": (changed("income", [1], "900000"), CLIP, "income (1): values outside the declared bounds were clipped"),
     "finer": (changed("income", [1], "30000.5"), {}, "income (1): values have more decimal places than decimals"),
-    "all clipped": (
-        changed("income", slice(None), "1e12"), {"outside_bounds": "clip"}, "income (60): values outside the declared bounds",
-    ),
-    "infinite, clipped": (
-        changed("income", [1], "1e400"), {"outside_bounds": "clip"},
-        "income (1): values outside the declared bounds were clipped",
-    ),
+    "all clipped": (changed("income", slice(None), "1e12"), CLIP, "income (60): values outside the declared bounds"),
+    "infinite, clipped": (changed("income", [1], "1e400"), CLIP, "income (1): values outside the declared bounds"),
     "infinite": (changed("income", [1], "inf"), {}, "not a number"),
     "not a number": (changed("income", [1, 4, 5], "much"), {}, "income: 3 rows are not a number"),
     "currency": (changed("income", [1], "€ 30000"), {}, "not a number; remove ' ', '€'"),
     "fraction of a year": (changed("age", [1], "30.5"), {}, "age: 1 row is not a whole number"),
     "missing outcome": (changed("income", [1, 2], ""), {}, "income: 2 rows have a text that missing_values declares as missing"),
-    "code of a missing value": (
-        changed("age", [1], "-7"), {"columns": {"age": {"recode": {"-7": ""}}}}, "that missing_values declares",
-    ),
-    "code of another column": (
-        changed("age", [1], "-7"), {"columns": {"income": {"recode": {"-7": ""}}}}, "age: 1 row is not between",
-    ),
+    "code of a missing value": (changed("age", [1], "-7"), {"age": {"recode": {"-7": ""}}}, "that missing_values declares"),
+    "code of another column": (changed("age", [1], "-7"), {"income": {"recode": {"-7": ""}}}, "age: 1 row is not between"),
     "commas between thousands": (written(good().assign(income="4,280"), sep=";"), {"delimiter": ";", "decimal": ","}, DOUBT),
     "points between thousands": (written(good().assign(income="4.280")), {}, DOUBT),
     "missing, dropped": (changed("income", [1, 2], ""), {"missing": "drop_rows"}, "2 of 60 rows are left out"),
     "all missing": (changed("income", slice(None), ""), {"missing": "drop_rows"}, "0 rows can be used"),
-    "zeros": (changed("income", [1], "0"), {"outside_bounds": "clip"}, "not other than 0"),
-    "zeros, dropped": (changed("income", [1], "0"), {"outside_bounds": "clip", "zeros": "drop_rows"}, "outcome of 0"),
+    "zeros": (changed("income", [1], "0"), CLIP, "not other than 0"),
+    "zeros, dropped": (changed("income", [1], "0"), CLIP | {"zeros": "drop_rows"}, "outcome of 0"),
     "heaped": (changed("income", range(10, 40), "30000"), {}, "income: one value has a large share and is spread over its bin"),
-    "heap at a point": (changed("income", range(10, 40), "30000"), {"columns": {"income": {"points": [30000]}}}, None),
-    "heap at 0": (changed("income", range(10, 40), "0"), {"zeros": "keep", "columns": {"income": {"own_zero": True}}}, None),
-    "code that looks like an age": (changed("age", range(10, 14), "199"), {"columns": {"age": {"upper": 200}}}, IS_CODE),
-    "codes below 0": (
-        written(good().assign(age=["-8", "-7"] * 5 + good().age.tolist()[10:])), {"columns": {"age": {"lower": -10}}}, IS_CODE
-    ),
-    "code, declared": (changed("age", range(10, 14), "199"), {"columns": {"age": {"missing_codes": {199: "refused"}}}}, None),
-    "bounds from the file": (
-        written(good()), {"columns": {"income": {"lower": 20104, "upper": 88142}}},
-        "income: the bounds are",
-    ),
+    "heap at a point": (changed("income", range(10, 40), "30000"), {"income": {"points": [30000]}}, None),
+    "heap at 0": (changed("income", range(10, 40), "0"), {"zeros": "keep", "income": {"own_zero": True}}, None),
+    "code that looks like an age": (changed("age", range(10, 14), "199"), {"age": {"upper": 200}}, IS_CODE),
+    "codes below 0": (written(good().assign(age=["-8", "-7"] * 5 + good().age.tolist()[10:])), {"age": {"lower": -10}}, IS_CODE),
+    "code, declared": (changed("age", range(10, 14), "199"), {"age": {"missing_codes": {199: "refused"}}}, None),
+    "bounds from the file": (written(good()), {"income": {"lower": 20104, "upper": 88142}}, "income: the bounds are"),
     "nothing to say": (written(good()), {}, None),
-    "no value": (
-        written(good().assign(age="")), {"columns": {"age": {"may_be_missing": True}}}, "age: no row has a value; suppress it"
-    ),
+    "no value": (written(good().assign(age="")), {"age": {"may_be_missing": True}}, "age: no row has a value; suppress it"),
     "income in brackets": (changed("income", [1], "(30000)"), {}, "income: 1 row is not a number; remove '(', ')'"),
     "typographic minus": (changed("income", [1, 2], "\u22125"), {}, "income: 2 rows are not a number; remove '\u2212'"),
     "percent": (changed("age", [1], "30 %"), {}, "age: 1 row is not a number; remove ' ', '%'"),
     "thousands, none": (
-        written(good().assign(income="4.280")), {"thousands": "none", "columns": {"income": {"lower": 4, "decimals": 3}}},
+        written(good().assign(income="4.280")), {"thousands": "none", "income": {"lower": 4, "decimals": 3}},
         "income: has the same value in every row",
     ),
     "constant predictor": (changed("age", slice(None), "40"), {}, "age: has the same value in every row"),
-    "identifier": (
-        written(good().assign(age=np.arange(60).astype(str))), {"columns": {"age": {"lower": 0, "upper": 100}}}, "an identifier?"
-    ),
+    "identifier": (written(good().assign(age=np.arange(60).astype(str))), {"age": {"lower": 0, "upper": 100}}, "an identifier?"),
     "rows twice": (written(pd.concat([good(), good().iloc[:2]])), {}, None),
     "another number of rows": (written(good()), {"rows": 61}, "has 60 rows, but the schema declares 61"),
     "absent column": (written(good().drop(columns="age")), {}, "has no column age"),
@@ -185,7 +153,6 @@ def sentences(declared):
 
 
 AMOUNT = re.compile(rb"\n(\d\d)(\d\d\d);")
-WITH_UMLAUT = {"region": {"categories": ["North", "South", "Süd"]}}
 GOOD = {
     "plain": (written(good()), {}),
     "byte order mark": (b"\xef\xbb\xbf" + written(good()), {}),
@@ -193,13 +160,13 @@ GOOD = {
     "Windows line ends": (written(good(), lineterminator="\r\n"), {}),
     "quotes": (written(good(), quoting=1), {}),
     "spaces": (written(good()).replace(b",", b" , "), {}),
-    "cp1252, declared": (one_in("Süd").decode().encode("cp1252"), {"encoding": "cp1252", "columns": WITH_UMLAUT}),
+    "cp1252, declared": (
+        one_in("Süd").decode().encode("cp1252"), {"encoding": "cp1252", "region": {"categories": ["North", "South", "Süd"]}}
+    ),
     "decimal commas": (
         AMOUNT.sub(rb"\n\1.\2,00;", written(good(), sep=";")), {"delimiter": ";", "decimal": ",", "thousands": "."}
     ),
-    "marks between thousands": (
-        re.sub(rb"\n(\d\d)(\d\d\d),", rb'\n"\1,\2",', written(good())), {"thousands": ","}
-    ),
+    "marks between thousands": (re.sub(rb"\n(\d\d)(\d\d\d),", rb'\n"\1,\2",', written(good())), {"thousands": ","}),
 }  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from formalsynth_release import joint as module
 from formalsynth_release.conditions import conditions
 from formalsynth_release.joint import Joint, Sum, consistent, estimated, joint_of, raked, shrunk
 from formalsynth_release.variables import Variable, knots_of, scores_of
@@ -22,6 +21,24 @@ TABLE = np.array([[0.40, 0.05, 0.0, 0.01], [0.02, 0.02, 0.25, 0.05], [0.01, 0.10
 def a_variable(name, shares, ordered):
     scores = scores_of(np.arange(len(shares), dtype=float), np.asarray(shares)) if ordered else None
     return Variable(name, name, np.arange(len(shares)), scores, np.asarray(shares))
+
+
+def flat(names, levels=12):
+    """Ordered variables whose levels have the same shares."""
+    return [a_variable(name, np.full(levels, 1 / levels), True) for name in names]
+
+
+def of_levels(names, levels):
+    """Ordered variables with the shares of rows of levels (n, d)."""
+    return [a_variable(name, np.bincount(of) / len(of), True) for name, of in zip(names, levels.T, strict=True)]
+
+
+def some_missing(name, values, levels):
+    """Ordered variable whose values above all levels are missing."""
+    shares = np.bincount(values) / len(values)
+    places = np.where(np.arange(len(shares)) < levels, np.arange(len(shares)), -1)
+    variable = Variable(name, name, places, None, shares, positions=np.arange(float(levels)))
+    return replace(variable, scores=scores_of(variable.positions, variable.own))
 
 
 def normal_levels(correlation, number=200_000, bins=12):
@@ -37,8 +54,9 @@ def sums_of(variables, levels, pairs, error=1e-9):
     return [Sum(variables[first], variables[second], mean, error) for (first, second), mean in means.items()]
 
 
-def fitted(variables, sums):
-    return joint_of({variable.column: variable.shares for variable in variables}, conditions(estimated(sums)), 20_000)
+def fitted(variables, sums, rows=20_000, never=()):
+    shares = {variable.column: variable.shares for variable in variables}
+    return joint_of(shares, conditions(estimated(sums), never), rows)
 
 
 def correlation(places, first, second):
@@ -56,8 +74,9 @@ def test_without_pairs_columns_are_independent_and_have_their_shares():
 def test_a_simulation_has_the_penalty_of_the_file_that_is_released():
     """Penalties decrease with the number of rows, so a smaller one is less in the way of a strong relation."""
     levels = normal_levels(np.array([[1, 0.97], [0.97, 1]]))
-    variables = [a_variable(name, np.full(12, 1 / 12), True) for name in "ab"]
-    shares, targets = {name: np.full(12, 1 / 12) for name in "ab"}, conditions(estimated(sums_of(variables, levels, [(0, 1)])))
+    variables = flat("ab")
+    shares = {variable.name: variable.shares for variable in variables}
+    targets = conditions(estimated(sums_of(variables, levels, [(0, 1)])))
     alone, same, larger = (joint_of(shares, targets, 20_000, released).strengths[0] for released in (None, 20_000, 2_000_000))
     assert same == alone
     assert larger[0] > 1.1 * alone[0]
@@ -67,7 +86,7 @@ def test_a_chain_of_strong_relations_is_kept_and_the_ends_are_independent_given_
     """The pair of the ends is not measured: 0.9 * 0.8 follows."""
     truth = np.array([[1, 0.9, 0.72], [0.9, 1, 0.8], [0.72, 0.8, 1]])
     levels = normal_levels(truth)
-    variables = [a_variable(name, np.full(12, 1 / 12), True) for name in "abc"]
+    variables = flat("abc")
     drawn = fitted(variables, sums_of(variables, levels, [(0, 1), (1, 2)])).drawn(20_000, np.random.default_rng(2))
     for first, second in itertools.combinations(range(3), 2):
         expected = np.corrcoef(levels[:, first], levels[:, second])[0, 1]
@@ -112,7 +131,7 @@ def test_shares_of_a_sample_vary_as_those_of_independent_rows():
 
 
 def test_rare_cells_of_a_table_stay_rare():
-    """Most of 2,500 cells are in no row of the pool."""
+    """Most of 2,500 cells are in no row of the pool, and rows are drawn in four blocks."""
     generator = np.random.default_rng(3)
     table = np.outer(*(1 / np.arange(1, 51) for _ in range(2))) * generator.gamma(0.5, 1, (50, 50))
     table /= table.sum()
@@ -128,11 +147,8 @@ def test_rare_cells_of_a_table_stay_rare():
 def test_the_error_of_a_fit_decreases_with_the_number_of_rows():
     """Rows of a large file need a large pool: with 10,000 rows, shares are a fixed 0.005 off."""
     levels = normal_levels(np.array([[1, 0.6], [0.6, 1]]), 400_000)
-    variables = [a_variable(name, np.bincount(levels[:, k]) / len(levels), True) for k, name in enumerate("ab")]
-    sums = sums_of(variables, levels, [(0, 1)])
-    drawn = joint_of({variable.column: variable.shares for variable in variables}, conditions(estimated(sums)), 400_000).drawn(
-        400_000, np.random.default_rng(1)
-    )
+    variables = of_levels("ab", levels)
+    drawn = fitted(variables, sums_of(variables, levels, [(0, 1)]), 400_000).drawn(400_000, np.random.default_rng(1))
     for variable in variables:
         assert np.bincount(drawn[variable.column]) / 400_000 == pytest.approx(variable.shares, abs=0.004)
     assert correlation(drawn, "a", "b") == pytest.approx(np.corrcoef(levels.T)[0, 1], abs=0.01)
@@ -143,11 +159,9 @@ def test_scores_of_an_order_by_category_are_given_back():
     generator = np.random.default_rng(1)
     category = generator.choice(3, 100_000, p=[0.5, 0.3, 0.2])
     level = np.digitize(generator.standard_normal(100_000) + 0.8 * (category == 1) - 1.5 * (category == 2), [-2, -1, 0, 1, 2])
-    variables = [
-        a_variable(name, np.bincount(values) / 100_000, ordered)
-        for name, values, ordered in (("c", category, False), ("v", level, True))
-    ]
-    drawn = fitted(variables, sums_of(variables, np.column_stack([category, level]), [(0, 1)])).drawn(40_000, generator)
+    levels = np.column_stack([category, level])
+    variables = [a_variable(of.name, of.shares, of.name == "v") for of in of_levels("cv", levels)]
+    drawn = fitted(variables, sums_of(variables, levels, [(0, 1)])).drawn(40_000, generator)
     for k in range(3):
         assert drawn["v"][drawn["c"] == k].mean() == pytest.approx(level[category == k].mean(), abs=0.1)
 
@@ -158,20 +172,18 @@ def test_values_that_only_some_rows_have_keep_their_relation():
     income = generator.integers(0, 8, 100_000)
     works = generator.random(100_000) < 0.3 + 0.08 * income
     hours = np.where(works, 1 + np.clip(income + generator.integers(-3, 4, 100_000), 0, 7), 0)
-    levels = np.column_stack([income, hours])
-    shares = [np.bincount(levels[:, k]) / 100_000 for k in range(2)]
-    places = np.arange(9)
+    levels, places = np.column_stack([income, hours, hours]), np.arange(9)
+    of_income, of_hours, _ = of_levels("abc", levels)
     variables = [
-        a_variable("income", shares[0], True),
-        Variable("hours", "hours", places - 1, scores_of(np.arange(8.0), shares[1][1:]), shares[1]),
-        Variable("hours kind", "hours", np.minimum(places, 1), np.array([-20, 20]), shares[1]),
+        of_income,
+        Variable("b", "b", places - 1, scores_of(np.arange(8.0), of_hours.shares[1:]), of_hours.shares),
+        Variable("b kind", "b", np.minimum(places, 1), np.array([-20, 20]), of_hours.shares),
     ]
-    sums = sums_of(variables, levels[:, [0, 1, 1]], [(0, 1), (0, 2)])
-    drawn = joint_of({"income": shares[0], "hours": shares[1]}, conditions(estimated(sums)), 20_000).drawn(40_000, generator)
-    there = drawn["hours"] > 0
+    drawn = fitted(variables, sums_of(variables, levels, [(0, 1), (0, 2)])).drawn(40_000, generator)
+    there = drawn["b"] > 0
     assert there.mean() == pytest.approx(works.mean(), abs=0.02)
-    assert np.corrcoef(there, drawn["income"])[0, 1] == pytest.approx(np.corrcoef(works, income)[0, 1], abs=0.03)
-    ours = np.corrcoef(drawn["hours"][there], drawn["income"][there])[0, 1]
+    assert np.corrcoef(there, drawn["a"])[0, 1] == pytest.approx(np.corrcoef(works, income)[0, 1], abs=0.03)
+    ours = np.corrcoef(drawn["b"][there], drawn["a"][there])[0, 1]
     assert ours == pytest.approx(np.corrcoef(hours[works], income[works])[0, 1], abs=0.09)
 
 
@@ -179,12 +191,10 @@ def test_values_that_only_some_rows_have_keep_their_relation():
 def test_many_strong_relations_with_hats_are_kept_and_change_no_margin(correlated):
     """With many strengths, a fit of all of them at once lets all columns shift together."""
     levels = normal_levels(np.full((6, 6), correlated) + np.eye(6) * (1 - correlated), 60_000, 15)
-    variables = [a_variable(name, np.bincount(levels[:, k], minlength=15) / 60_000, True) for k, name in enumerate("abcdef")]
+    variables = of_levels("abcdef", levels)
     with_hats = [replace(variable, knots=knots_of(variable.own, 9)) for variable in variables]
     sums = sums_of(with_hats, levels, list(itertools.combinations(range(6), 2)), 1e-5)
-    drawn = joint_of({variable.column: variable.shares for variable in variables}, conditions(estimated(sums)), 60_000).drawn(
-        60_000, np.random.default_rng(2)
-    )
+    drawn = fitted(variables, sums, 60_000).drawn(60_000, np.random.default_rng(2))
     for variable in variables:
         assert np.bincount(drawn[variable.column], minlength=15) / 60_000 == pytest.approx(variable.shares, abs=0.004)
     ours = np.corrcoef([drawn[name] for name in "abcdef"])
@@ -204,7 +214,7 @@ def test_raked_rows_have_the_shares_and_keep_their_relation():
 
 
 def test_noise_larger_than_any_relation_leaves_columns_independent():
-    variables = [a_variable(name, np.full(6, 1 / 6), True) for name in "ab"]
+    variables = flat("ab", 6)
     drawn = fitted(variables, [Sum(*variables, np.array([40.0]), 50.0)]).drawn(20_000, np.random.default_rng(1))
     assert abs(correlation(drawn, "a", "b")) < 0.1
 
@@ -221,7 +231,7 @@ def test_noise_of_a_margin_is_no_relation_with_categories():
 
 
 def test_sums_that_no_rows_have_give_a_strong_relation_and_no_error():
-    variables = [a_variable(name, np.full(6, 1 / 6), True) for name in "abc"]
+    variables = flat("abc", 6)
     sums = [Sum(variables[first], variables[second], np.array([sign]), 1e-6) for first, second, sign in
             ((0, 1, 5.0), (1, 2, 5.0), (0, 2, -5.0))]  # fmt: skip
     drawn = fitted(variables, sums).drawn(5000, np.random.default_rng(1))
@@ -242,18 +252,8 @@ def test_whatever_the_noisy_numbers_levels_are_drawn(shares, noisy, data):
     assert all(drawn["b"] >= 0) and all(drawn["b"] < 3)
 
 
-def test_rows_in_blocks_have_the_same_distribution(monkeypatch):
-    levels = normal_levels(np.array([[1, 0.6], [0.6, 1]]), 50_000)
-    variables = [a_variable(name, np.full(12, 1 / 12), True) for name in "ab"]
-    joint = fitted(variables, sums_of(variables, levels, [(0, 1)]))
-    monkeypatch.setattr(module, "CELLS", 12 * 700)
-    drawn = joint.drawn(10_001, np.random.default_rng(1))
-    assert {len(places) for places in drawn.values()} == {10_001}
-    assert correlation(drawn, "a", "b") == pytest.approx(np.corrcoef(levels.T)[0, 1], abs=0.05)
-
-
 def test_the_same_numbers_give_the_same_distribution():
-    variables = [a_variable(name, np.full(6, 1 / 6), True) for name in "ab"]
+    variables = flat("ab", 6)
     first, second = (fitted(variables, [Sum(*variables, np.array([0.1]), 0.01)]) for _ in range(2))
     assert isinstance(first, Joint)
     assert all(np.array_equal(a, b) for a, b in zip(first.strengths, second.strengths, strict=True))
@@ -289,7 +289,7 @@ def test_the_stated_uncertainty_is_the_error_of_relations_few_of_which_are_stron
 
 
 def test_estimated_sums_keep_the_means_of_independent_columns_and_state_what_is_uncertain():
-    variables = [a_variable(name, np.full(6, 1 / 6), True) for name in "abc"]
+    variables = flat("abc", 6)
     sums = [Sum(variables[k], variables[(k + 1) % 3], np.array([mean]), 0.02) for k, mean in enumerate((0.3, 0.001, -0.25))]
     strong, weak, opposite = estimated(sums)
     assert strong.means == pytest.approx([0.3], abs=0.02)
@@ -317,7 +317,7 @@ def test_strengths_have_the_penalty_of_the_documentation():
     The pool has 10,000 rows, whose noise is a tenth of this difference.
     """
     levels = normal_levels(np.array([[1, 0.97], [0.97, 1]]))
-    variables = [a_variable(name, np.full(12, 1 / 12), True) for name in "ab"]
+    variables = flat("ab")
     (of_pair,) = sums_of(variables, levels, [(0, 1)])
     joint = fitted(variables, [of_pair])
     values = [variable.function.values[variable.function.codes][:, 0] for variable in variables]
@@ -342,16 +342,12 @@ def test_values_that_a_rule_excludes_are_all_of_the_missing_ones():
     age = generator.integers(0, 12, 100_000)
     works = (generator.random(100_000) < 1 / (1 + np.exp(age - 8))).astype(int)
     pay = np.where(works == 1, np.clip(age // 2 + generator.integers(0, 5, 100_000), 0, 9), 10)
-    places = {"age": np.arange(12), "works": np.arange(2), "pay": np.where(np.arange(11) < 10, np.arange(11), -1)}
-    shares = {name: np.bincount(values) / 100_000 for name, values in (("age", age), ("works", works), ("pay", pay))}
-    orders = {"age": np.arange(12.0), "works": np.arange(2.0), "pay": np.arange(10.0)}
-    variables = [Variable(name, name, places[name], None, shares[name], positions=order) for name, order in orders.items()]
-    variables = [replace(variable, scores=scores_of(variable.positions, variable.own)) for variable in variables]
-    targets = estimated(sums_of(variables, np.column_stack([age, works, pay]), [(0, 1), (0, 2)]))
+    variables = [some_missing(name, of, levels) for name, of, levels in (("age", age, 12), ("works", works, 2), ("pay", pay, 10))]
+    sums = sums_of(variables, np.column_stack([age, works, pay]), [(0, 1), (0, 2)])
     rule = "works", np.array([True, False]), "pay", np.arange(11) < 10
-    drawn = joint_of(shares, conditions(targets, [rule]), 100_000).drawn(100_000, generator)
+    drawn = fitted(variables, sums, 100_000, [rule]).drawn(100_000, generator)
     missing = drawn["pay"] == 10
-    assert (missing | (drawn["works"] == 0)).mean() == pytest.approx(shares["pay"][10], abs=0.003)
+    assert (missing | (drawn["works"] == 0)).mean() == pytest.approx((pay == 10).mean(), abs=0.003)
     assert drawn["age"][missing].mean() == pytest.approx(age[works == 0].mean(), abs=0.2)
 
 
@@ -360,12 +356,8 @@ def test_missing_values_stay_where_they_are():
     generator = np.random.default_rng(1)
     x = np.clip(np.rint(generator.normal(5, 2, 100_000)), 0, 10).astype(int)
     y = np.where(generator.random(100_000) < 0.1, 11, np.clip(x + generator.integers(-1, 2, 100_000), 0, 10))
-    shares = {name: np.bincount(values) / 100_000 for name, values in (("x", x), ("y", y))}
-    places = {"x": np.arange(11), "y": np.where(np.arange(12) < 11, np.arange(12), -1)}
-    variables = [Variable(name, name, place, None, shares[name], positions=np.arange(11.0)) for name, place in places.items()]
-    variables = [replace(variable, scores=scores_of(np.arange(11.0), variable.own)) for variable in variables]
-    targets = estimated(sums_of(variables, np.column_stack([x, y]), [(0, 1)]))
-    drawn = joint_of(shares, conditions(targets), 100_000).drawn(100_000, generator)
+    variables = [some_missing(name, values, 11) for name, values in (("x", x), ("y", y))]
+    drawn = fitted(variables, sums_of(variables, np.column_stack([x, y]), [(0, 1)]), 100_000).drawn(100_000, generator)
     for low, high in ((0, 3), (3, 7), (7, 11)):
         there = (drawn["x"] >= low) & (drawn["x"] < high)
         assert (drawn["y"][there] == 11).mean() == pytest.approx(0.1, abs=0.02)

@@ -21,6 +21,7 @@ from formalsynth_release.ledger import ReleaseEntry, ledgers_folder, locked, rea
 
 UNFINISHED = Path("studies/income/confidential/unfinished")
 TO = Path("releases/income")
+FREE = "\nNo epsilon is spent.\n"
 pytestmark = pytest.mark.usefixtures("small_pool", "income_study")
 
 
@@ -31,9 +32,9 @@ def outcomes():
 
 
 def released(expected, capsys, to=TO):
-    """Run a release with an exit code, and return the last line of its errors."""
+    """Run a release with an exit code, and return its errors."""
     assert main(["release", "studies/income", "--to", str(to)]) == expected
-    return capsys.readouterr().err.splitlines()[-1:]
+    return capsys.readouterr().err
 
 
 def failing(error):
@@ -53,7 +54,7 @@ def test_a_release_is_made_once_counted_and_verified(capsys):
     }  # fmt: skip
     assert outcomes() == ["released"]
     assert not UNFINISHED.exists()
-    assert released(1, capsys) == ["No epsilon is spent."]
+    assert released(1, capsys).endswith(FREE)
     assert main(["verify", str(TO), "--study", "studies/income"]) == 0
     crossing = yaml.safe_load((TO / "crossing.yaml").read_text())
     assert read_ledger("people").crossing(0) in capsys.readouterr().out
@@ -68,7 +69,7 @@ def test_a_release_is_made_once_counted_and_verified(capsys):
     assert crossing["compared"] is True
     assert [(release["epsilon"], release["outcome"]) for release in crossing["earlier"]["releases"]] == [(1.0, "released")]
     assert "Together with this release, epsilon is 2.5, of a budget of 3" in Path("releases/again/LEGAL.md").read_text()
-    assert released(1, capsys, "releases/third") == ["No epsilon is spent."]
+    assert released(1, capsys, "releases/third").endswith(FREE)
 
 
 def test_a_table_is_released_from_python(tmp_path):
@@ -100,8 +101,7 @@ def test_a_release_that_stops_states_what_is_spent(capsys, monkeypatch, kind):
     place, error, line, expected = STOPS[kind]
     with monkeypatch.context() as patch:
         patch.setattr(place, failing(error))
-        assert main(["release", "studies/income"]) == 1
-    printed = capsys.readouterr().err
+        printed = released(1, capsys)
     assert printed.splitlines()[-1].startswith(line)
     assert "73519" not in printed
     assert not TO.exists()
@@ -133,7 +133,7 @@ def test_a_release_that_is_killed_ends_in_the_same_bytes_or_nothing(killed, caps
     spent, was_there = len(outcomes()), TO.exists()
     published = spent == 1 and outcomes() == ["released"]
     if stored:
-        assert main(["release", "studies/income"]) == int(published)
+        released(int(published), capsys)
         assert (TO / "crossing.yaml").read_bytes() == stored
         assert outcomes() == ["released"]
         assert not UNFINISHED.exists()
@@ -169,8 +169,7 @@ def test_a_crossing_that_was_changed_before_it_is_published_is_refused(killed, c
     text = path.read_text()
     assert edit(text) != text
     path.write_text(edit(text))
-    assert main(["release", "studies/income"]) == 1
-    assert says in capsys.readouterr().err
+    assert says in released(1, capsys)
     assert not TO.exists()
     assert not list(Path("releases").glob(".*"))
     path.write_text(text)
@@ -201,8 +200,7 @@ def test_an_unfinished_release_is_listed_and_needs_its_ledger(killed, capsys):
     assert main(["budget", "studies/income"]) == 0
     assert "Epsilon spent, but not published: studies/income/confidential/unfinished." in capsys.readouterr().out
     read_ledger("people").path.unlink()
-    assert main(["release", "studies/income"]) == 1
-    assert "is not the crossing that the ledger recorded" in capsys.readouterr().err
+    assert "is not the crossing that the ledger recorded" in released(1, capsys)
 
 
 def test_a_crossing_that_the_ledger_does_not_have_is_never_published(killed, capsys):
@@ -214,8 +212,7 @@ def test_a_crossing_that_the_ledger_does_not_have_is_never_published(killed, cap
 def test_a_published_folder_that_was_changed_is_not_called_released(killed, capsys):
     killed(KILLED.format(name="finish", after=0))
     (TO / "README.md").unlink()
-    assert main(["release", "studies/income"]) == 1
-    assert "README.md: is missing" in capsys.readouterr().err
+    assert "README.md: is missing" in released(1, capsys)
     shutil.rmtree(TO)
     released(0, capsys)
     assert outcomes() == ["released"]
@@ -223,8 +220,7 @@ def test_a_published_folder_that_was_changed_is_not_called_released(killed, caps
 
 def test_two_releases_at_once_lose_nothing(capsys):
     with locked(Path("studies/income/.release.lock"), "busy"):
-        assert main(["release", "studies/income"]) == 1
-    assert "another release of this study is under way" in capsys.readouterr().err
+        assert "another release of this study is under way" in released(1, capsys)
     assert outcomes() == []
 
 
@@ -247,18 +243,10 @@ def test_a_disk_without_room_for_the_crossing_costs_nothing(capsys, small_disk, 
     else:
         shutil.rmtree("studies/income/confidential")
         Path("studies/income/confidential").symlink_to(disk)
-    assert main(["release", "studies/income"]) == 1
-    error = capsys.readouterr().err
+    error = released(1, capsys)
     assert "has no space for" in error
-    assert error.splitlines()[-1] == "No epsilon is spent."
+    assert error.endswith(FREE)
     assert outcomes() == []
-
-
-@pytest.mark.parametrize("name", ["root_seed", "seed", "random_state", "synthesizer"])
-def test_keys_that_a_release_does_not_have_are_refused(capsys, name):
-    incomes.declare("studies/income", {"release.yaml": {name: 1}})
-    assert main(["release", "studies/income"]) == 1
-    assert f"release.yaml: {name}: given 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -270,10 +258,9 @@ def test_a_place_that_cannot_be_costs_no_budget(capsys, to):
     assert outcomes() == []
 
 
-def test_more_rows_than_anybody_can_verify_cost_nothing(capsys, monkeypatch):
-    monkeypatch.setattr(publish, "MOST_RELEASED", 100)
-    assert main(["release", "studies/income"]) == 1
-    assert "2900 rows in each of 5 sets; allowed: 100 together" in capsys.readouterr().err
+def test_more_rows_than_anybody_can_verify_cost_nothing(capsys):
+    incomes.declare("studies/income", {"release.yaml": {"rows": 10**7, "sets": 6}})
+    assert "10000000 rows in each of 6 sets; allowed: 50000000 together" in released(1, capsys)
     assert outcomes() == []
 
 
@@ -300,18 +287,9 @@ def test_a_release_that_is_there_is_no_error_when_nobody_reads_the_output(out):
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
-def test_the_message_of_an_unexpected_error_is_left_out(capsys, monkeypatch):
-    monkeypatch.setattr("formalsynth_release.check.check_file", failing(KeyError("73519")))
-    assert main(["check", "studies/income"]) == 1
-    error = capsys.readouterr().err
-    assert "unexpected error: KeyError" in error
-    assert "73519" not in error
-
-
 def test_a_warning_about_persons_in_several_rows_comes_before_epsilon(capsys, monkeypatch):
     monkeypatch.setattr(publish, "start", failing(DataError("stopped")))
     rows = pd.read_csv("income.csv", dtype=str, keep_default_na=False)
     rows.assign(person=rows["person"].iloc[np.arange(len(rows)) // 2].to_numpy()).to_csv("income.csv", index=False)
     incomes.declare("studies/income", {"schema.yaml": {"protected": "citizen"}})
-    assert main(["release", "studies/income"]) == 1
-    assert "Warning (CONFIDENTIAL): person: looks like an identifier" in capsys.readouterr().err
+    assert "Warning (CONFIDENTIAL): person: looks like an identifier" in released(1, capsys)
