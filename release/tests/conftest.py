@@ -1,18 +1,23 @@
 """A study of a declared file; and processes with their imports done, for releases and for the public sides that they start."""
 
 import os
+import secrets
 import signal
 import subprocess
 import tempfile
+import zlib
 from types import SimpleNamespace
 
 import incomes
+import numpy as np
 import pytest
 from warm import WarmPython
 
 from formalsynth.core.registry import PACKAGE
-from formalsynth_release import joint, public
+from formalsynth_release import joint, noise, public, publish
+from formalsynth_release.intervals import simulated_noise
 
+OPENDP = noise.noisy_counts
 PREPARED = f"""
 import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})
 import pandas, scipy.interpolate, scipy.linalg, scipy.optimize, scipy.special
@@ -21,6 +26,26 @@ import formalsynth_release.command, formalsynth_release.publish
 from formalsynth_release.texts import PAGES, PROGRAMS, templates
 for name in (*PAGES, *PROGRAMS): templates().get_template(f"{{name}}.j2")
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _known_chance():
+    """Draw the same noise whenever the counts are the same, and the same seed of synthetic sets: no test fails by chance."""
+
+    def noisy_counts(*counted):
+        return simulated_noise(np.random.default_rng(zlib.crc32(repr(counted).encode())), {}, (), *counted)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise, "noisy_counts", noisy_counts)
+        patch.setattr(publish, "secrets", SimpleNamespace(token_hex=lambda size: "1f" * size))
+        yield
+
+
+@pytest.fixture
+def true_chance(monkeypatch):
+    """Draw the noise and the seeds of a release."""
+    monkeypatch.setattr(noise, "noisy_counts", OPENDP)
+    monkeypatch.setattr(publish, "secrets", secrets)
 
 
 @pytest.fixture

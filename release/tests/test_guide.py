@@ -40,7 +40,7 @@ def followed(page, head=""):
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.usefixtures("small_pool")
+@pytest.mark.usefixtures("small_pool", "true_chance")
 def test_every_command_of_the_pages_works(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert followed(GUIDE) == ["tests/households.py", *COMMANDS]

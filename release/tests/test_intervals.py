@@ -3,16 +3,17 @@
 import math
 from types import MappingProxyType
 
+import households
 import numpy as np
 import pandas as pd
 import pytest
+import small_release
 
 from formalsynth_release import intervals
 from formalsynth_release.intervals import Analysed, Way, analysed
 from formalsynth_release.levels import levels_of
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses, Column
-from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 
 COLUMNS = {
@@ -24,11 +25,8 @@ COLUMNS = {
 
 def a_schema(rows, **score):
     columns = COLUMNS | {"score": COLUMNS["score"] | score}
-    return Schema.model_validate({
-        "file": "school.csv", "source": "school", "rows": rows, "protected": "pupil", "rows_each": 1, "neighbours": "replace",
-        "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "score", "columns": columns,
-        "pairs": [["score", "absent"], ["score", "school"], ["absent", "school"]],
-    }).public  # fmt: skip
+    declared = {"rows": rows, "protected": "pupil", "outcome": "score", "columns": columns}
+    return small_release.a_schema(**households.DECLARED | declared).public
 
 
 def pupils(rows, slope, seed=1):

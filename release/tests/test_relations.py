@@ -6,6 +6,7 @@ import households
 import numpy as np
 import pandas as pd
 import pytest
+from small_release import a_schema, typed
 
 from formalsynth_release.analyses import estimates
 from formalsynth_release.associations import associations
@@ -13,23 +14,16 @@ from formalsynth_release.intervals import simulated_noise
 from formalsynth_release.layout import Layout
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses
-from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 
-SCHEMA = Schema.model_validate({
-    "file": "households.csv", "rows": 4000, "source": "households", "protected": "household", "rows_each": 1,
-    "neighbours": "replace", "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income",
-    "pairs": households.PAIRS,
-    "columns": households.COLUMNS,
-}).public  # fmt: skip
+SCHEMA = a_schema(**households.DECLARED, columns=households.COLUMNS, pairs=households.PAIRS)
 REGRESSION = Analyses.model_validate({"regressions": [{"predictors": ["age", "education"], "log": True}]})
 
 
 @pytest.mark.parametrize("population", ["households", "workers"])
 def test_relations_and_quantiles_are_those_of_the_file(population):
     """Bands are twice as wide as 40 seeds of the noise need. In "workers", columns that are not paired depend on another one."""
-    text = getattr(households, population)(4000, 7).drop(columns="id")
-    rows = text.assign(**{name: pd.to_numeric(text[name]) for name in text if name not in ("region", "sex", "education")})
+    rows = typed(SCHEMA, getattr(households, population)(4000, 7).replace("", np.nan))
     generator = np.random.default_rng(1)
     model = Model.of(SCHEMA, measured(SCHEMA, rows, 200.0, functools.partial(simulated_noise, generator, {})))
     sets = [model.rows(len(rows), generator) for _ in range(2)]
@@ -49,9 +43,8 @@ def test_relations_and_quantiles_are_those_of_the_file(population):
                 assert abs(np.mean([table[name][0] for table in slopes[1:]]) - slope) < 5 * error
 
 
-CALLS = Schema.model_validate({
-    "file": "calls.csv", "rows": 2500, "source": "calls", "protected": "call", "rows_each": 1, "neighbours": "replace",
-    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "damage",
+CALLS = a_schema(**households.DECLARED | {
+    "rows": 2500, "outcome": "damage",
     "pairs": [["false", "vehicles"], ["damage", "vehicles"], ["false", "damage kind"], ["vehicles", "staff"], ["cause", "false"]],
     "rules": [{"if": {"false": "yes"}, "then": {"damage": [0, "missing"]}}],
     "columns": {

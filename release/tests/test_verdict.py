@@ -6,14 +6,14 @@ import households
 import numpy as np
 import pandas as pd
 import pytest
+import small_release
 
 from formalsynth.core.text import DataError
 from formalsynth_release.command import main
 from formalsynth_release.layout import Layout, Reading
-from formalsynth_release.model import Model
+from formalsynth_release.model import Model, pair_errors
 from formalsynth_release.schema import Analyses
-from formalsynth_release.study import Schema
-from formalsynth_release.tables import kept_pairs, measured
+from formalsynth_release.tables import kept_pairs, measured, no_noise
 from formalsynth_release.verdict import Verdict, refuse_weak
 from formalsynth_release.weakness import LARGE, WEAK, marks, weakness
 
@@ -29,7 +29,7 @@ PAIRS = [["x", "y"], ["y", "rare"], ["x", "ward"], ["ward", "rare"], ["y", "ward
 
 def a_schema(rows, **changes):
     ours = {"outcome": "y", "rows": rows, "columns": COLUMNS, "pairs": PAIRS}
-    return Schema.model_validate(households.DECLARED | ours | changes)
+    return small_release.a_schema(**households.DECLARED | ours | changes)
 
 
 def unrelated(rows, seed=1):
@@ -41,25 +41,19 @@ def unrelated(rows, seed=1):
     })  # fmt: skip
 
 
-def no_noise(names, counts, epsilon, sensitivity):
-    """Counts without noise."""
-    return [int(count) for count in counts]
-
-
 def test_the_standard_error_of_a_pair_is_that_of_its_noise():
-    """Correlations of unrelated normal columns over draws of the noise, with shares of levels that are those of the file."""
+    """A noisy sum is a correlation times the spreads of both columns; its noise has a standard deviation of sqrt(2) scales."""
     schema, rows = a_schema(4000, pairs=[["x", "y"]]).public, unrelated(4000)
+    rows["y"] = (rows["x"] + 2 * rows["y"]) / 3
     layout = Layout(schema)
-    places = layout.places(rows)
+    places, parts = layout.places(rows), measured(schema, rows, 0.5, no_noise, kept=layout.pairs)
     shares = {name: np.bincount(places[name], minlength=width) / 4000 for name, width in layout.widths.items()}
-    (factor,) = weakness(layout, layout.variables(shares), 4000, 0.5, layout.pairs).values()
-    noisy = []
-    for _ in range(300):
-        part = measured(schema, rows, 0.5, kept=layout.pairs)[-1]
-        noisy.append(part.numbers[0] / part.largest / 4000)
-    first, second = (layout.variables(shares)[name].spread for name in "xy")
-    # the standard error of a standard deviation of 300 Laplace variables is 6.5 %
-    assert np.std(noisy) / (first * second) == pytest.approx(factor * min(WEAK, LARGE), rel=0.25)
+    variables = layout.variables(shares)
+    unit = parts[-1].largest * 4000 * variables["x"].spread * variables["y"].spread
+    assert parts[-1].numbers[0] / unit == pytest.approx(rows["x"].corr(rows["y"]), abs=0.05)
+    (factor,) = weakness(layout, variables, 4000, 0.5, layout.pairs).values()
+    (stated,) = pair_errors(schema, parts).values()
+    assert [factor * min(WEAK, LARGE), stated] == pytest.approx([math.sqrt(2) * parts[-1].scale / unit] * 2, rel=0.01)
 
 
 def test_weak_pairs_are_refused_before_a_release_unless_they_are_accepted():
