@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from filelock import FileLock
 from hypothesis import settings
 from warm import ALLOCATIONS
 
@@ -230,8 +231,9 @@ def compiled(cmdstan, request, tmp_path_factory):
         source = REPOSITORY / "stan" / f"{name}.stan"
         key = hashlib.sha256(source.read_bytes() + functions + str((cmdstan, native)).encode()).hexdigest()[:16]
         executable = folder / f"{name}-{key}"
-        if not executable.exists():
-            compile_program(source, executable, cmdstan, native)
+        with FileLock(f"{executable}.lock"):  # another worker may be compiling it
+            if not executable.exists():
+                compile_program(source, executable, cmdstan, native)
         return executable
 
     return compiled

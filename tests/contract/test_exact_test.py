@@ -29,7 +29,7 @@ def test_a_strict_guarantee_has_a_proof_card_and_an_exact_test(name):
     assert trials(MECHANISMS[name])
 
 
-LONG = {("censored_two_stage", "beta_regression")}
+LONG = {("censored_two_stage", "beta_regression"), ("censored_two_stage", "normal")}
 """Mechanisms and families whose exact test takes several seconds."""
 
 

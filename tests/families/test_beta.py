@@ -88,7 +88,7 @@ def test_posterior_agrees_with_the_grid(compiled, case):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize("family", ["beta", "beta_regression"])
+@pytest.mark.parametrize("family", ["beta", pytest.param("beta_regression", marks=pytest.mark.slow)])  # long to compile
 def test_native_and_portable_forms_are_the_same_density(compiled, family):
     kind = FAMILIES[family]
     records = salary_sample(150) if family == "beta_regression" else records_of(150)
@@ -97,8 +97,9 @@ def test_native_and_portable_forms_are_the_same_density(compiled, family):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize("family", ["beta", "beta_regression"])
-@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize(("family", "native"), [
+    ("beta", True), ("beta", False), ("beta_regression", True), pytest.param("beta_regression", False, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_gradient_agrees_with_finite_differences(compiled, family, native, tmp_path):
     kind = FAMILIES[family]
     records = salary_sample(80) if family == "beta_regression" else records_of(80)

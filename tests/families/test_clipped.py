@@ -80,7 +80,6 @@ def case(request):
 
 
 @pytest.mark.stan
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("epsilon", [6.0, 5.0])
 def test_censored_posteriors_agree_with_the_grid(compiled, case, epsilon):
     kind, records, weights, names, axes = case
@@ -129,7 +128,6 @@ BRACKETS = {
 
 
 @pytest.mark.stan
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("kind", "centred"), [("lognormal", False), *((kind, True) for kind in BRACKETS), ("gamma_regression", False)]
 )

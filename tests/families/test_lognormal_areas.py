@@ -49,7 +49,6 @@ def test_without_weight_the_target_is_the_documented_prior(compiled, family):
 
 
 @pytest.mark.stan
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("threshold", [None, 1.5])
 def test_posteriors_agree_with_quadrature(compiled, family, threshold):
     ours, weights = records(), np.random.default_rng(6).uniform(0.5, 1, AREAS * EACH)
