@@ -148,11 +148,14 @@ def refusal(read, trees):
 
 
 def assert_blames(message, file, start, *words):
-    """A line of the message begins so after the file, and has these words; every other line also names a file and a key."""
+    """Every line names a file and a key, and one is that of this problem."""
     assert_readable(message)
-    lines = [line for line in message.splitlines() if f"{file}: {start}" in line]
-    assert lines, message
-    assert any(all(word in line for word in words) for line in lines), message
+    assert blames(message, file, start, *words), message
+
+
+def blames(message, file, start, *words):
+    """True if a line of the message begins so after the file, and has these words."""
+    return any(f"{file}: {start}" in line and all(word in line for word in words) for line in message.splitlines())
 
 
 def assert_readable(message):

@@ -43,7 +43,7 @@ def test_the_interval_of_a_share_is_wilsons(counts, confidence):
     assert share_interval(successes / units, units, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-@pytest.mark.parametrize("units", range(1, 60))
-def test_the_interval_is_exact_for_all_units_and_for_none(units):
-    assert share_interval(1.0, units, 0.99)[1] == 1
-    assert share_interval(0.0, units, 0.99)[0] == 0
+def test_the_interval_is_exact_for_all_units_and_for_none():
+    for units in range(1, 60):
+        assert share_interval(1.0, units, 0.99)[1] == 1
+        assert share_interval(0.0, units, 0.99)[0] == 0

@@ -29,9 +29,11 @@ CASES = {
     "partly infinite": np.where(PLACES < 20, np.inf, NOISE),
     "partly minus infinite": np.where(PLACES < 20, -np.inf, NOISE),
 }
-"""Values of synthesizer A in 40 replicates."""
-ALONE = ("none", "zero", "infinite")
-"""Cases in which synthesizer B has ordinary values, too."""
+"""Values of a synthesizer in 40 replicates."""
+PAIRS = [(name, CASES[name]) for name in ("none", "one", "zero", "tiny", "infinite")]
+PAIRS += [("none", NOISE), ("zero", NOISE), ("equal", CASES["nearly equal"]), ("zero and one", CASES["negative"])]
+PAIRS += [("partly infinite", CASES["partly minus infinite"])]
+"""Names of the values of synthesizer A, and the values of synthesizer B."""
 COLUMNS = ("delta", "weight", "ecdf_max", "audited", "claimed", "claimed_larger", "attacked", "error", "value")
 
 
@@ -57,10 +59,7 @@ def words_of(drawing):
     return "\n".join(text.get_text().replace("\n", " ") for text in drawing.findobj(Text))
 
 
-@pytest.mark.parametrize(
-    ("case", "others"), [*((case, CASES[case]) for case in CASES), *((case, NOISE) for case in ALONE)],
-    ids=[*CASES, *(f"{case} in A" for case in ALONE)],
-)  # fmt: skip
+@pytest.mark.parametrize(("case", "others"), PAIRS, ids=[case for case, _ in PAIRS])
 @pytest.mark.parametrize(("kind", "fields"), DRAWN, ids=[kind for kind, _ in DRAWN])
 def test_a_figure_is_drawn(kind, fields, case, others):
     tables = []
