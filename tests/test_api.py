@@ -35,10 +35,9 @@ def test_the_examples_run(cmdstan):
     plt.close("all")
 
 
-def test_importing_the_library_imports_nothing_else_in_half_a_second():
+def test_importing_the_library_imports_nothing_that_takes_long():
     others = {"numpy", "pandas", "scipy", "yaml", "snakemake", "matplotlib"}
-    code = f"import sys, time, formalsynth; assert not {others} & set(sys.modules); assert time.process_time() < 0.5"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", f"import sys, formalsynth; assert not {others} & set(sys.modules)"], check=True)
 
 
 PARTS = (r"Args:\n", r"(Returns|Raises):\n", r"Example:\n +>>> ")

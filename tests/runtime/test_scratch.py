@@ -123,7 +123,7 @@ def test_the_temporary_files_of_a_job_and_its_children_go_with_it(tmp_path, star
     assert len([path for path in folder.iterdir() if path.name != LOCK]) == 2
     if number:
         job.send_signal(number)
-    job.communicate(timeout=20)
+    job.communicate(timeout=600)
     assert (job.returncode == 0) is not bool(number)
     assert list(tmp_path.iterdir()) == []
 

@@ -20,7 +20,7 @@ from formalsynth.stan import sample as sampling
 from formalsynth.stan.command import ChainFailed
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import Lengths, run_chain
-from formalsynth.stan.served import GREETING, DrawRequest, Server, ask, end_all
+from formalsynth.stan.served import GREETING, DrawRequest, NotServed, Server, ask, end_all
 
 LENGTHS = Lengths(200, 150, 1, 0.65)
 UNTUNED = Lengths(1, 100, 2, 0.65)
@@ -348,13 +348,14 @@ def test_an_answer_that_is_not_what_was_agreed_is_none(tmp_path, answer):
 ])  # fmt: skip
 @pytest.mark.parametrize("data", ["{}", "x" * 1_000_000], ids=["short", "longer than a pipe"])
 def test_a_program_that_lives_but_lost_a_pipe_is_ended(tmp_path, first, then, data, monkeypatch):
-    monkeypatch.setattr(served, "WAIT_SECONDS", 1)
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\n{first}\nprintf '{GREETING.decode()}'\n{then}\nexec sleep 1000\n")
     program.chmod(0o755)
-    assert ask(program, replace(REQUEST, data=data)) is None
-    assert not served.servers
-    assert list(served.deaths.values()) == [1]
+    server = Server(program)
+    monkeypatch.setattr(served, "WAIT_SECONDS", 1)  # after the greeting, for which a slow machine may need longer
+    with pytest.raises(NotServed):
+        server.ask(replace(REQUEST, data=data))
+    assert server.process.poll() is not None
 
 
 @pytest.mark.stan
@@ -412,7 +413,7 @@ def test_the_process_ends_with_its_parent(program, busy):
         child = int(parent.stdout.readline())
         os.kill(child, 0)
         parent.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline and is_alive(child):
         time.sleep(0.02)
     assert not is_alive(child)
