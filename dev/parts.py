@@ -103,6 +103,6 @@ def errata_page(errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
         at = [f"`{paper}`: {'; '.join(place.place for place in erratum.places if place.paper == paper)}." for paper in papers]
         also = [f"Earlier numbers: {', '.join(erratum.also)}."] if erratum.also else []
         texts = [f"- {headings[name]}: {getattr(erratum, name)}" for name in ("printed", "derived")]
-        texts.append(f"- {headings['matters']} {erratum.matters} {erratum.consequence}")
+        texts.append(f"- {headings['matters']} {erratum.matters} {erratum.consequence}".rstrip())
         parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}", " ".join([*at, *also]), "\n".join(texts)]
     return "\n\n".join(parts) + "\n"
