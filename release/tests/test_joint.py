@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from formalsynth_release.conditions import conditions
-from formalsynth_release.joint import Joint, Sum, consistent, estimated, joint_of, raked, shrunk
+from formalsynth_release.joint import Sum, consistent, estimated, joint_of, raked, shrunk
 from formalsynth_release.variables import Variable, knots_of, scores_of
 
 CORRELATIONS = st.lists(st.floats(-0.97, 0.97), min_size=1, max_size=20)
@@ -250,14 +250,6 @@ def test_whatever_the_noisy_numbers_levels_are_drawn(shares, noisy, data):
     drawn = fitted([first, second], [Sum(first, second, means, data.draw(st.floats(0, 10)))]).drawn(40, np.random.default_rng(1))
     assert all(drawn["a"] >= 0) and all(drawn["a"] < len(share))
     assert all(drawn["b"] >= 0) and all(drawn["b"] < 3)
-
-
-def test_the_same_numbers_give_the_same_distribution():
-    variables = flat("ab", 6)
-    first, second = (fitted(variables, [Sum(*variables, np.array([0.1]), 0.01)]) for _ in range(2))
-    assert isinstance(first, Joint)
-    assert all(np.array_equal(a, b) for a, b in zip(first.strengths, second.strengths, strict=True))
-    assert np.array_equal(*(joint.drawn(100, np.random.default_rng(1))["a"] for joint in (first, second)))
 
 
 def test_a_strong_relation_among_weak_ones_stays_strong():

@@ -75,14 +75,10 @@ COPIES = {
     "one changed cell": corrected,
     "without the id": lambda rows: rows.drop(columns="id"),
     "without the id, and a changed cell": lambda rows: corrected(rows).drop(columns="id"),
-    "without the id, and a changed cell in each column": lambda rows: (
-        corrected(rows).drop(columns="id").assign(age=["99", *rows["age"][1:]])
-    ),
+    "without the id, and two changed cells": lambda rows: corrected(rows).drop(columns="id").assign(age=["99", *rows["age"][1:]]),
     "other ids": lambda rows: rows.assign(id=np.arange(len(rows)).astype(str)),
     "another order": lambda rows: rows.iloc[::-1, ::-1],
-    "other names and numbers": lambda rows: rows.rename(columns=str.upper).assign(
-        INCOME=[f"{int(v):,}.00" for v in rows["income"]]
-    ),
+    "names and numbers": lambda rows: rows.assign(income=[f"{int(v):,}.00" for v in rows["income"]]).rename(columns=str.upper),
     "half of the rows": lambda rows: rows[::2],
     "more rows": lambda rows: pd.concat([rows, table(seed=2)]),
     "a coarser age": lambda rows: rows.assign(age=rows["age"].str[0]).drop(columns="id"),

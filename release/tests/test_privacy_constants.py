@@ -31,16 +31,10 @@ ALONE = {"columns": {"income": COLUMNS["income"] | {"bins": 50}}}
 TWO = {"columns": {"income": COLUMNS["income"] | {"bins": 50}, "age": COLUMNS["age"] | {"weight": 3}}, "pairs": []}
 
 
-@pytest.mark.parametrize(
-    ("changes", "decays"),
-    [
-        # epsilon 2: replacing a record changes two counts by 1, adding or removing one changes one
-        (ALONE, [1.0]),
-        (ALONE | {"neighbours": "add_remove"}, [2.0]),
-        (TWO, [0.25, 0.75]),
-    ],
-    ids=["replace", "add or remove", "two columns"],
-)
+@pytest.mark.parametrize(("changes", "decays"), [
+    # epsilon 2: replacing a record changes two counts by 1, adding or removing one changes one
+    (ALONE, [1.0]), (ALONE | {"neighbours": "add_remove"}, [2.0]), (TWO, [0.25, 0.75]),
+], ids=["replace", "add or remove", "two columns"])  # fmt: skip
 def test_noise_has_the_decay_epsilon_over_sensitivity(noise, changes, decays):
     """Over 15 releases: noise k has a probability in proportion to exp(-decay |k|)."""
     schema = a_schema(**changes)

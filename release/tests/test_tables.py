@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from conftest import REPOSITORY
-from formalsynth_release import joint, layout
+from formalsynth_release import layout
 from formalsynth_release.analyses import estimates
 from formalsynth_release.command import main
 from formalsynth_release.crossing import Part, read_crossing
@@ -233,9 +233,8 @@ ANALYSES = Analyses.model_validate({
 })  # fmt: skip
 
 
-def test_simulated_errors_are_those_of_releases(monkeypatch):
+def test_simulated_errors_are_those_of_releases(small_pool):
     """Release 40 files of one population: their spread, and how many have the population inside their interval."""
-    monkeypatch.setattr(joint, "POOL", 2000)
     schema = a_schema(columns=WAY, pairs=[["age", "income"]], rows=1000)
     files = [typed(households.households(1000, seed))[list(WAY)] for seed in range(40)]
     way = Way(schema, ANALYSES, 4.0, 1000, 2000, 0)
@@ -299,13 +298,8 @@ def test_knots_that_do_not_follow_from_the_counts_are_found():
     assert part_with_wrong_scores(schema, parts, 9) == ""
     age = parts[[part.name for part in parts].index("margin of age")]
     first, second, *others, last = age.knots["age"]
-    wrong = [
-        (0, *others, 14, 15),
-        age.knots["age"][::-1],
-        (first, second, *others, last + 1),
-        (first, second, second, *others[1:], last),
-    ]
-    for knots in (*wrong, (first + 1, second + 1, *others, last)):
+    wrong = [(0, *others, 14, 15), age.knots["age"][::-1], (first, second, *others, last + 1)]
+    for knots in (*wrong, (first, second, second, *others[1:], last), (first + 1, second + 1, *others, last)):
         changed = [part.model_copy(update={"knots": {"age": knots}}) if part is age else part for part in parts]
         assert part_with_wrong_scores(schema, changed, 9) == "margin of age"
 
@@ -339,12 +333,8 @@ def test_noise_in_the_mean_of_hours_is_no_relation_with_income():
 def test_pairs_whose_parts_have_the_same_name_stay_separate():
     """ "a by b" with the kind of c, and a with the kind of "b by c"."""
     whole = {"type": "whole", "lower": 0, "upper": 9, "bins": 10, "release": "synthesized"}
-    columns = {
-        "a by b": whole,
-        "a": whole,
-        "c": whole | {"may_be_missing": True},
-        "b by c": {key: value for key, value in whole.items() if key != "release"} | {"own_zero": True, "may_be_missing": True},
-    }
+    missing = {"own_zero": True, "may_be_missing": True}
+    columns = {"a by b": whole, "a": whole, "c": whole | {"may_be_missing": True}, "b by c": whole | missing | {"release": None}}
     schema = a_schema(columns=columns, outcome="b by c", rows=200, accept_noise=households.all_pairs(columns)).public
     generator = np.random.default_rng(1)
     rows = pd.DataFrame({name: generator.integers(0, 10, 200).astype(float) for name in columns})
