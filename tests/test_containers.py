@@ -35,8 +35,8 @@ def test_both_recipes_copy_the_same_from_the_same_base():
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize(("recipe", "papers"), [("Dockerfile", []), ("apptainer.def", ["--config", "papers=[zcdp]"])])
-def test_what_is_copied_and_run_plans_the_workflow(recipe, papers, tmp_path):
+@pytest.mark.parametrize(("recipe", "setting"), [("Dockerfile", "scale=smoke"), ("apptainer.def", "papers=[zcdp]")])
+def test_what_is_copied_and_run_plans_the_workflow(recipe, setting, tmp_path):
     """The command that a container runs, in an empty folder, with what the recipe copies in place of the repository.
 
     Both copy the same files, so the whole workflow is planned with one of them.
@@ -51,7 +51,7 @@ def test_what_is_copied_and_run_plans_the_workflow(recipe, papers, tmp_path):
         command = json.loads(re.search(r"^ENTRYPOINT (.+)$", DOCKER, re.M).group(1))
     else:
         command = ["sh", "-ec", "\n".join(section("runscript")), "formalsynth"]
-    command = [part.replace(HOME, f"{image}/") for part in command] + ["--cores", "1", "--dry-run", *papers]
+    command = [part.replace(HOME, f"{image}/") for part in command] + ["--cores", "1", "--dry-run", "--config", setting]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = os.environ | {"PATH": path, "PYTHONPATH": python_path(image / "workflow" / "lib")}
     done = subprocess.run(command, cwd=study, env=environment, capture_output=True, text=True, check=False)

@@ -103,13 +103,6 @@ def test_numbers_do_not_depend_on_the_batch(scenario):
     assert_same_replicate(together, 2, alone, 0)
 
 
-@pytest.mark.stan
-def test_numbers_from_stan_do_not_depend_on_the_batch(scenario, program):
-    together, alone = run_batch(scenario, [0, 1], program), run_batch(scenario, [1], program)
-    assert statuses(together.fits["Weighted"]) == ["ok", "ok"]
-    assert_same_replicate(together, 1, alone, 0)
-
-
 def assert_same_replicate(batch, k, other, j):
     """Fits and rows of a replicate in two batches, apart from the time that they took."""
     for id, fits in other.fits.items():

@@ -83,6 +83,18 @@ def snakemake(repository, loaded):
     return run
 
 
+@pytest.fixture(scope="session")
+def completed(snakemake):
+    """Run the workflow in a folder to its end: what it printed."""
+
+    def completed(folder, *arguments, **changes):
+        run = snakemake(folder, *arguments, **changes)
+        assert run.returncode == 0, run.stdout[-5000:]
+        return run.stdout
+
+    return completed
+
+
 def copied(folder, to):
     """Copy a folder of many small files, with their times, in less time than Python takes."""
     subprocess.run(["cp", "-a", folder, to], check=True)
@@ -104,7 +116,7 @@ def made_once(factory, name):
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
+def finished(tmp_path_factory, repository, cmdstan, fatigue, completed):
     """A folder in which everything of two papers has been made, with every kind of job, from compiling to the report.
 
     Each worker has a copy, since some tests run Snakemake there.
@@ -113,8 +125,7 @@ def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
         if folder:
             prepared(folder, repository, cmdstan, EVERY_KIND)
             (folder / "temporary").mkdir()
-            run = snakemake(folder, "--cores", 2, TMPDIR=str(folder / "temporary"))
-            assert run.returncode == 0, run.stdout[-5000:]
+            completed(folder, "--cores", 2, TMPDIR=str(folder / "temporary"))
     return copied(whole, tmp_path_factory.mktemp("finished") / "work")
 
 
@@ -125,7 +136,7 @@ JOBS = {
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory, repository, cmdstan, snakemake):
+def undisturbed(tmp_path_factory, repository, cmdstan, completed):
     """Make a short run once, by its name: its folder, in which nothing is changed, and how many seconds it took."""
 
     def undisturbed(name, **settings):
@@ -134,10 +145,8 @@ def undisturbed(tmp_path_factory, repository, cmdstan, snakemake):
                 short(folder, repository, cmdstan, **settings)
                 shutil.rmtree(folder / ".cmdstan")
                 began = time.monotonic()
-                run = snakemake(folder, "--cores", 2, CMDSTAN=str(cmdstan))
-                assert run.returncode == 0, run.stdout[-5000:]
-                for job in JOBS:
-                    assert f"(Rule: {job})" in run.stdout, job
+                said = completed(folder, "--cores", 2, CMDSTAN=str(cmdstan))
+                assert [job for job in JOBS if f"(Rule: {job})" not in said] == []
                 (folder / "seconds").write_text(str(time.monotonic() - began))
         return whole, float((whole / "seconds").read_text())
 

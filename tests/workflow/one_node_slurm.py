@@ -1,6 +1,7 @@
 """A Slurm of one node from the system's packages, which needs neither systemd nor root."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
@@ -54,10 +55,12 @@ def find(program):
     return shutil.which(program, path=SEARCHED)
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+def free_ports():
+    """Ports below those that the system gives to connections, of which one could take a port before its daemon does."""
+    for port in random.sample(range(10_000, 32_000), 1000):
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            yield port
 
 
 def prepare(folder):
@@ -69,10 +72,10 @@ def prepare(folder):
     key.chmod(0o600)
     key.write_bytes(os.urandom(128))
     key.chmod(0o400)
-    settings = folder / "slurm.conf"
+    settings, ports = folder / "slurm.conf", free_ports()
     text = SETTINGS.format(
         folder=folder, host=socket.gethostname().split(".")[0], user=subprocess.check_output(["id", "-un"], text=True).strip(),
-        controller_port=free_port(), node_port=free_port(), cpus=CPUS, memory=MEMORY,
+        controller_port=next(ports), node_port=next(ports), cpus=CPUS, memory=MEMORY,
     )  # fmt: skip
     settings.write_text(text)
     # Snakemake's job steps run without SLURM_CONF and would look for a cluster's settings in /etc.
@@ -93,7 +96,7 @@ def start(folder, environment):
             raise RuntimeError(f"{command[0]} does not start: {done.stderr}")
 
 
-def wait_until_idle(folder, environment, seconds=30):
+def wait_until_idle(folder, environment, seconds=600):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         state = subprocess.run(

@@ -63,13 +63,13 @@ def test_arrays_are_of_the_rules_that_run_on_nodes(repository):
 
 
 @pytest.mark.parametrize("profile", OPTIONS)
-def test_snakemake_takes_every_option_of_a_profile(profile, repository, cmdstan, tmp_path, snakemake):
+def test_snakemake_takes_every_option_of_a_profile(profile, repository, cmdstan, tmp_path, completed):
     folder = prepared(tmp_path / "work", repository, cmdstan)
-    run = snakemake(folder, "--profile", repository / "profiles" / profile, "--dry-run", "--", TARGETS[1])
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert "This was a dry-run" in run.stdout
+    said = completed(folder, "--profile", repository / "profiles" / profile, "--dry-run", "--", TARGETS[1])
+    assert "This was a dry-run" in said
 
 
+@pytest.mark.slow
 def test_a_status_command_that_fails_ends_the_run_before_the_first_submission(slurm, repository, cmdstan, tmp_path, snakemake):
     """The cluster has no accounting, so sacct always fails."""
     folder, before = prepared(tmp_path / "work", repository, cmdstan, EVERY_KIND), jobs(slurm)
@@ -104,16 +104,15 @@ def fake_slurm(tmp_path):
 
 @pytest.mark.stan
 def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(
-    fake_slurm, tmp_path, repository, cmdstan, finished, snakemake
+    fake_slurm, tmp_path, repository, cmdstan, finished, completed
 ):
     """All steps of a batch are one job."""
     folder = with_programs(prepared(tmp_path / "work", repository, cmdstan), finished)
     rows = f"results/{SCALE}/range/simulation_n200/seeds0000-0001/Weighted/replicates.csv"
     profile = ["--profile", repository / "profiles" / "cluster-generic", "--latency-wait", 1]
     path = os.pathsep.join([str(fake_slurm), environment()["PATH"]])
-    run = snakemake(folder, *profile, "--seconds-between-status-checks=1", "--", rows, PATH=path)
-    assert run.returncode == 0, run.stdout[-5000:]
-    assert f"formalsynth: scale {SCALE}, papers range" in run.stdout
+    said = completed(folder, *profile, "--seconds-between-status-checks=1", "--", rows, PATH=path)
+    assert f"formalsynth: scale {SCALE}, papers range" in said
     submitted = (fake_slurm / "submitted").read_text().splitlines()
     assert len(submitted) == 1
     assert "--job-name=GROUP --output=logs/cluster/%x-%j.log --cpus-per-task=1 --mem=1000 --time=" in submitted[0]
@@ -160,18 +159,20 @@ def status(repository, environment, job):
     return done.stdout
 
 
-@pytest.mark.parametrize(("command", "answer"), [("true", "success"), ("false", "failed"), ("sleep 60", "running")])
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "answer"), [("true", "success"), ("false", "failed"), ("sleep 3600", "running")])
 def test_the_status_script_knows_the_state_of_a_job(command, answer, slurm, repository):
     environment = os.environ | slurm
     submit = ["sbatch", "--parsable", "--output=/dev/null", f"--wrap={command}"]
     job = subprocess.run(submit, env=environment, capture_output=True, text=True, check=True).stdout.strip()
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while answer != "running" and status(repository, environment, job) == "running\n" and time.monotonic() < until:
         time.sleep(0.2)
     assert status(repository, environment, job) == f"{answer}\n"
     subprocess.run(["scancel", job], env=environment, check=True)
 
 
+@pytest.mark.slow
 def test_a_job_that_slurm_never_had_has_failed(slurm, repository):
     assert status(repository, os.environ | slurm, "999999") == "failed\n"
 

@@ -16,10 +16,9 @@ def example(tmp_path, repository):
 
 
 @pytest.mark.workflow
-def test_the_example_of_a_module_makes_figures_below_its_prefix(example, snakemake):
+def test_the_example_of_a_module_makes_figures_below_its_prefix(example, completed):
     """Its papers are those that come with the workflow, and its results are below the prefix alone."""
-    run = snakemake(example, "--cores", 2, snakefile=example / "Snakefile")
-    assert run.returncode == 0, run.stdout[-3000:]
+    completed(example, "--cores", 2, snakefile=example / "Snakefile")
     assert (example / "synthetic" / "figures" / "smoke" / "zcdp" / "fig02.png").stat().st_size > 1000
     assert not {"results", "figures", "logs", "benchmarks", "config"} & {path.name for path in example.iterdir()}
 
@@ -53,11 +52,10 @@ def test_the_package_of_the_workflow_folder_is_used(copy, snakemake):
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize("arguments", [["--dry-run", "--cores", "1"], ["--lint"]])
-def test_a_package_that_is_missing_is_named_in_one_sentence(tmp_path, repository, snakemake, arguments):
+def test_a_package_that_is_missing_is_named_in_one_sentence(tmp_path, repository, snakemake):
     """As where Snakemake alone is installed."""
     (tmp_path / "scipy.py").write_text("raise ModuleNotFoundError(\"No module named 'scipy'\", name='scipy')\n")
-    run = snakemake(repository, *arguments, PYTHONPATH=str(tmp_path))
+    run = snakemake(repository, "--dry-run", "--cores", 1, PYTHONPATH=str(tmp_path))
     assert run.returncode
     assert "The Python package scipy is missing. Run `make setup`" in run.stdout
     assert "Traceback" not in run.stdout

@@ -7,7 +7,8 @@ pytestmark = pytest.mark.workflow
 
 @pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
 def test_the_default_profile_is_found(snakefile, repository, module):
-    run = module(repository, "snakemake", "-n", "--cores", "1", "--snakefile", snakefile, "--config", "papers=[zcdp]")
+    given = ("--cores", "1", "--snakefile", snakefile, "--config", "papers=[zcdp]", "scale=smoke")
+    run = module(repository, "snakemake", "-n", *given)
     assert run.returncode == 0, run.stdout
     assert "Using workflow specific profile profiles/default" in run.stdout
 
