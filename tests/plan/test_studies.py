@@ -236,7 +236,7 @@ def test_a_file_called_study_has_the_name_of_its_folder(repository, tmp_path):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "papers: given []; Input should name at least one paper, unless study"),
+        ({}, "papers: given []; Input should name at least one paper, or study"),
         ({"study": LONG}, "config.yaml: study: given 'xxx"),
     ],
 )

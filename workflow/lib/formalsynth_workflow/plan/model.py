@@ -126,7 +126,7 @@ class RunConfig(Model):
     @classmethod
     def _something(cls, papers: list[str], info: ValidationInfo) -> list[str]:
         if not papers and info.data.get("study") == []:
-            raise ValueError("Input should name at least one paper, unless study names a file of your own")
+            raise ValueError("Input should name at least one paper, or study should name a file of your own")
         return papers
 
     @property
@@ -287,7 +287,7 @@ class DeclaredRange(Model):
         if self.log and self.low <= 0:
             raise ValueError("low has to be above 0 if log is true")
         if self.logit and (self.log or not 0 < self.low < self.high < 1):
-            raise ValueError("low and high have to be between 0 and 1 with logit: true, and log has to be false")
+            raise ValueError("with logit: true, low and high have to be between 0 and 1, and log has to be false")
         return ordered(self, "low", "high")
 
     def values(self, most: int | None = None) -> list[float]:

@@ -29,7 +29,7 @@ class Frontier(OfUtility):
     X_COLUMN = AUDITED
     ALT = "Points of utility against epsilon"
     READING = (
-        "Lines lead from the claimed ε (open) to the largest loss found (filled); squares: guaranteed for every data set. "
+        "Lines lead from the claimed ε (open) to the largest loss found (filled). Squares: proved for every data set. "
         "Dotted: the difference between two samples"
     )
     HEIGHT = 1.25
