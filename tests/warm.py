@@ -85,7 +85,7 @@ class Program:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self, timeout=900):
+    def wait(self, timeout=1800):
         """Wait for its end, and return its exit code; after the timeout, in seconds, it is killed."""
         patience = threading.Timer(timeout, self.kill)
         patience.start()

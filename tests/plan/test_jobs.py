@@ -461,6 +461,7 @@ EDITS = {
     "mechanisms/lipschitz.py": {"fit Weighted"},
     "families/linear.py": {"fit Weighted", "fit averaged_0.4_1.8", "measure Weighted", "collect"},
     "families/beta.py": set(),
+    "steps/fit.py": {"fit Weighted", "fit averaged_0.4_1.8"},
     "steps/measure.py": {"measure Weighted"},
     "steps/audit.py": set(),
     "audit/losses.py": set(),

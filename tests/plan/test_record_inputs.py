@@ -1,5 +1,7 @@
 """Further columns of the records, which a Stan program takes: declared by a scenario and held against the data before any job."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import yaml
@@ -104,46 +106,7 @@ def test_an_audit_adds_records_with_all_columns(read):
     assert job.at_most == "trials"
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        (
-            {"family": {"inputs": {"age": None}}},
-            "given ['trials', 'dose']; allowed: a column for each that the program declares; age",
-        ),
-        ({"family": {"inputs": {"sex": DOSE}}}, "family.inputs: given 'sex'; allowed: trials, dose, age"),
-        ({"family": {"data": {"age": 1}}}, "family.data: given 'age'; allowed: scale"),
-        (
-            {"family": {"inputs": {"trials": {"type": "number"}}}},
-            "inputs.trials.type: given 'number'; allowed: whole, as the",
-        ),
-        ({"family": {"inputs": {"trials": {"low": 1.5}}}}, "low and high have to be whole numbers if type is whole"),
-        ({"family": {"inputs": {"dose": {"low": 5}}}}, "low has to be below high"),
-        (
-            {"family": {"inputs": {"dose": {"high": 0.001}}}},
-            "inputs.dose: given 'number, low: 0, high: 0.001'; allowed: bounds",
-        ),
-        ({"family": {"inputs": {"age": {"low": 1, "high": 39}}}}, "bounds that contain all values: 50 of 50 are outside"),
-        (
-            {"family": {"upper": "sex"}},
-            "upper: given 'sex'; Input should be a number, or the name of one of the inputs: trials, dose, age",
-        ),
-        ({"family": {"upper": "dose"}}, "family: given 'lower: 0, upper: dose'; allowed: bounds that contain all values"),
-        ({"family": {"lower": 2}}, "lower has to be at most the smallest value of trials"),
-        ({"population": {"columns": 0}}, "family.inputs: given 'trials'; allowed: none: the records have no further columns"),
-        ({"audit": AUDIT | {"inputs": {}}}, "audit.inputs: given []; allowed: a range for each further column; trials has none"),
-        (
-            {"audit": extended(AUDIT, {"inputs": {"trials": {"points": 3, "high": 8}}})},
-            "audit.inputs.trials: given '1 to 8'; allowed: the range declared by the family: 1 to 9, with whole: true",
-        ),
-        ({"audit": extended(AUDIT, {"inputs": {"age": {"high": 100}}})}, "the range declared by the family: 18 to 99"),
-        ({"audit": extended(AUDIT, {"inputs": {"sex": DOSE}})}, "audit.inputs: given 'sex'; allowed: trials, dose, age"),
-        (
-            {"family": "poisson", "audit": AUDIT},
-            "given 'trials'; allowed: none: the family has no further columns",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), yaml.safe_load(Path(__file__).with_name("refused_columns.yaml").read_text()))
 def test_a_column_that_does_not_fit_is_refused_before_any_job(read, changes, words):
     with pytest.raises(ConfigError) as refused:
         read(**changes)

@@ -1,5 +1,7 @@
 """Study files that lie anywhere: alone, with own code, and over a paper."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -146,23 +148,7 @@ def test_what_a_study_registers_is_gone_for_the_next_one(read):
     assert "synthesizers.Even.mechanism: given 'even'" in message
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"code": ["absent.py"]}, ["code: given 'absent.py'; allowed: an existing Python file; looked for "]),
-        ({"key": "range"}, ["key: given 'range'; allowed: another name: this is the name of a paper"]),
-        ({"key": "report"}, ["key: given 'report'; allowed: another name: this is a name that the workflow uses"]),
-        ({"extends": "rang"}, ["extends: given 'rang'", "did you mean range?"]),
-        ({"synthesizers": {"Even": {"mechanism": "evem"}}}, ["synthesizers.Even.mechanism: given 'evem'", "did you mean even?"]),
-        ({"synthesizers": {"Even": {"parameters": {"shar": 1}}}}, ["synthesizers.Even.parameters.shar", "did you mean share?"]),
-        ({"scenarios": {"groups": {"famly": "beta"}}}, ["scenarios.groups.famly", "did you mean family?"]),
-        (
-            {"scenarios": {"groups": {"n": [20, 50]}}},
-            ["figures.1.scenario", "because groups has 2: give size: 20 or 50"],
-        ),
-    ],
-    ids=lambda value: str(value)[:40],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "words"), yaml.safe_load(Path(__file__).with_name("refused_studies.yaml").read_text()))
 def test_what_cannot_be_used_is_reported_with_file_and_key(read, change, words):
     message = refusal(read, changed(STUDY, **change))
     assert all(word in message for word in words), message

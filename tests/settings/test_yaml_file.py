@@ -17,9 +17,6 @@ from formalsynth.settings.yaml_file import load_yaml
 KEYS = r"\(whole file\): contains something other than keys and values; allowed: keys and values"
 REFUSED = [
     ("a: [1", "cannot be read as YAML"),
-    ("a: b: c", "cannot be read as YAML"),
-    ("\tx: 1", "cannot be read as YAML"),
-    ("a: 1\n b: 2", "cannot be read as YAML"),
     ("a: *nobody", "undefined alias in"),
     ("a: !!python/name:os.system", "could not determine a constructor"),
     ("a: 2020-13-45", "month must be in 1..12"),
@@ -31,7 +28,6 @@ REFUSED = [
     ("a: {b: 1, c: 2, b: 1}", "the key 'b' is given twice"),
     ("a: {<<: {b: 1}, <<: {c: 1}}", "the key '<<' is given twice"),
     ("", KEYS),
-    ("# nothing", KEYS),
     ("- 1", KEYS),
     ("just words", KEYS),
     ("--- 1\n--- 2", "expected a single document"),
@@ -43,10 +39,7 @@ REFUSED = [
     ),
     ("a: [" + "1, " * 60_000 + "]", "has too many values"),
     ("a: !!set {b, c}", "could not determine a constructor for the tag .*set"),
-    ("a: !!omap [b: 1]", "could not determine a constructor for the tag .*omap"),
-    ("a: !!binary G1szMW0=", "could not determine a constructor for the tag .*binary"),
     ("a: !!bool maybe", "cannot be read as YAML"),
-    ("a: !!timestamp maybe", "cannot be read as YAML"),
     ("a: !!int ''", "cannot be read as YAML"),
     ("%YAML 9.9\n---\na: 1", "cannot be read as YAML"),
     ("a: !!python/object/apply:os.system [touch hacked]", "could not determine a constructor"),
@@ -54,15 +47,12 @@ REFUSED = [
     (b"\xff\xfea", "cannot be read as YAML"),
     (b"a: 1\n# \xc3", "cannot be read as YAML"),
     (bytes(range(256)) * 20, "cannot be read as YAML"),
-    (b"\x7fELF" + bytes(200), "cannot be read as YAML"),
-    (b"a: \xe9", "cannot be read as YAML"),
     (b"a: \x00", "cannot be read as YAML"),
-    (b"a: \x07", "cannot be read as YAML"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), REFUSED, ids=[f"{case[0]:.20}" for case in REFUSED if isinstance(case[0], str)] + list("abcdefg")
+    ("text", "words"), REFUSED, ids=[f"{case[0]:.20}" for case in REFUSED if isinstance(case[0], str)] + list("abcd")
 )
 def test_a_file_that_is_no_yaml_of_keys_and_values_is_named(tmp_path, text, words):
     (tmp_path / "paper.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
