@@ -140,13 +140,6 @@ def test_records_that_differ_in_a_further_column_alone_have_bounds_of_their_own(
     assert bounds.by_record.tolist() == [2, 4, 4, 6]
 
 
-def test_censored_bounds_reach_their_threshold_and_no_further(study):
-    records, draws, _ = study
-    result = record_bounds(FAMILY, records, draws, [Sensitive(np.ones(N), threshold=3.0)])[0]
-    assert result.delta == 3
-    assert result.epsilon == 6
-
-
 @given(WEIGHTS)
 def test_bounds_are_monotone_in_the_weights(study, weights):
     records, draws, _ = study

@@ -34,31 +34,6 @@ def without_epsilon(context) -> Form:
     """A mechanism without one."""
 
 
-def test_strict_mechanisms_claim_their_parameter_for_each_neighbour_relation():
-    expected = {
-        ("censored_unweighted", "add_remove"): 5.0, ("censored_unweighted", "replace"): 10.0,
-        ("reference_censored", "add_remove"): 5.0, ("reference_censored", "replace"): 10.0,
-        ("censored_centred", "add_remove"): 5.0, ("censored_centred", "replace"): 10.0,
-        ("censored_two_stage", "add_remove"): 5.0, ("censored_two_stage", "replace"): 10.0,
-        ("perturbed_histogram", "add_remove"): 2.5, ("perturbed_histogram", "replace"): 5.0,
-        ("censored_unweighted", None): 5.0, ("perturbed_histogram", None): 5.0,
-    }  # fmt: skip
-    parameters = {"epsilon": 5, "bins": 10}
-    assert {(name, relation): MECHANISMS[name].claim(parameters, relation) for name, relation in expected} == expected
-
-
-def test_a_number_of_bins_that_is_made_from_the_data_has_no_claim_for_an_added_record():
-    for parameters in ({"epsilon": 5}, {"epsilon": 5, "bins": 0}):
-        assert MECHANISMS["perturbed_histogram"].claim(parameters, "add_remove") is None
-        assert MECHANISMS["perturbed_histogram"].claim(parameters, "replace") == 5.0
-
-
-@pytest.mark.parametrize("name", ["unweighted", "weighted_e", "censored_weighted", "reference", "capped", "range_truncated"])
-@pytest.mark.parametrize("relation", [None, "add_remove", "replace"])
-def test_other_mechanisms_claim_nothing_for_every_data_set(name, relation):
-    assert MECHANISMS[name].claim({"epsilon": 5.0}, relation) is None
-
-
 def test_exactly_the_mechanisms_with_a_strict_kind_have_a_strict_claim():
     kinds = {entry.guarantee for entry in MECHANISMS.values() if entry.strict}
     assert kinds == {"DP", "DP (add/remove)", "DP (replace-one)", "DP (moves) | R"}

@@ -324,14 +324,6 @@ def test_what_stan_is_given_adds_up_to_the_weighted_log_likelihood(family):
     assert result[1] - result[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
 
 
-def test_size_of_the_stan_data_does_not_grow_with_n():
-    kind = FAMILIES["negative_binomial"]
-    x = np.tile(np.arange(30.0), 1000)
-    data = kind.stan_data(Records(x, np.ones((len(x), 1))), np.full(len(x), 0.5), kind.priors)
-    assert data["u"] == 30
-    np.testing.assert_allclose(data["weight"], 500)
-
-
 def test_grouping_is_complete():
     rows = np.array([[1.0, 0], [2, 0], [1, 0], [1, 1], [2, 0]])
     first, inverse, summed = grouped(rows, np.array([0.5, 0, 0.25, 1, 2]))
@@ -403,15 +395,6 @@ def test_predictive_values_have_the_model_moments(family):
     variance = mean if family == "poisson" else mean + mean**2 / 4
     for i in range(2):
         check_moments(values[:, i], mean[i], np.sqrt(variance[i]), size, i)
-
-
-def test_bounds_take_count_families():
-    records, draws = mixture_of(), draws_for("negative_binomial")
-    weights = np.linspace(0, 1, 300)
-    bounds = record_bounds(FAMILIES["negative_binomial"], records, draws, [Sensitive(weights)])[0]
-    naive = np.abs(weights * naive_log_likelihood("negative_binomial", records, draws))
-    np.testing.assert_allclose(bounds.by_record, naive.max(axis=0), rtol=1e-9)
-    np.testing.assert_allclose(bounds.by_draw, naive.max(axis=1), rtol=1e-9)
 
 
 def test_no_parameters_give_a_count_a_larger_probability_than_the_bound_and_a_poisson_mean_reaches_it():

@@ -9,7 +9,6 @@ from scipy.special import gammaln
 from stan_forms import BAND, check_moments
 
 from formalsynth.core.arrays import Records
-from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.synthesizer import SamplerSettings
 from formalsynth.stan.sample import sample
@@ -123,13 +122,6 @@ def test_a_mean_too_small_for_a_number_leaves_the_other_records_alone():
     assert result[0, 1] < -1e200
 
 
-def test_bounds_take_the_family():
-    records, draws, weights = records_of(), draws_of(), np.linspace(0, 1, 40)
-    bounds = record_bounds(GAMMA, records, draws, [Sensitive(weights)])[0]
-    naive = np.abs(weights * law_of(records.design, draws).logpdf(records.x))
-    np.testing.assert_allclose(bounds.by_record, naive.max(axis=0), rtol=1e-9, atol=1e-12)
-
-
 def test_what_stan_is_given_adds_up_to_the_weighted_log_likelihood():
     """Up to terms without parameters: differences between two parameter values are compared."""
     records, weights, draws = records_of(), np.linspace(0, 1, 40), draws_of(2)
@@ -141,13 +133,6 @@ def test_what_stan_is_given_adds_up_to_the_weighted_log_likelihood():
     result += shape * (data["weighted_log_sum"] - data["weight"] @ eta - data["weighted_sum"] @ np.exp(-eta))
     naive = law_of(records.design, draws).logpdf(records.x) @ weights
     assert result[1] - result[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
-
-
-def test_size_of_the_stan_data_does_not_grow_with_n():
-    records = records_of(4000)
-    data = GAMMA.stan_data(records, np.full(4000, 0.5), GAMMA.priors)
-    assert data["groups"] == 4
-    assert data["weight"].sum() == pytest.approx(2000)
 
 
 def test_a_record_of_weight_0_is_not_there():

@@ -22,82 +22,92 @@ from formalsynth_workflow.ledger.verdicts import (
     UNDETERMINED,
 )
 
-
-@pytest.mark.parametrize(
-    ("second", "verdict"),
-    [
-        (normal(9, seed=2), REPRODUCED),
-        (normal(1, seed=2), NOT_REPRODUCED),
-        (np.roll(normal(5), 1) + 0.01, UNDETERMINED),
-        (np.roll(normal(5), 1) - 0.01, UNDETERMINED),
-        (normal(5), NOT_REPRODUCED),
-    ],
-)
-def test_an_order_of_two_cells_holds_fails_or_is_undetermined(second, verdict):
-    """A difference within chance is undetermined; cells that are equal in every unit have no order."""
-    assert verdict_of(claim_of({"kind": "order"}), table_of(A=normal(5), B=second)) == verdict
+ORDER, EQUAL, INSIDE = {"kind": "order"}, {"kind": "equal"}, {"kind": "within", "low": 30, "high": 70}
+ALONE, THREE, FOUR, MEAN, SPREAD = {"of": ["A"]}, {"of": [*"ABC"]}, {"of": [*"ABCD"]}, {"statistic": "mean"}, {"statistic": "sd"}
+TWINS, FALLING, NEAR = ORDER | {"pairs": "twins"}, ORDER | {"direction": "falling"}, EQUAL | {"tolerance": 0.01}
+ZEROS, ONES, UNITS = np.zeros(100), np.ones(100), np.arange(100)
+MIXED = np.roll(normal(5), 1)
+"""The same values in other replicates."""
+NOISY = np.array([0.0, 10.0] * 5)
+LATER = np.where(UNITS < 39, 1.0, -1.0)
+RISING = np.where(UNITS < 70, 1.0, -1.0)
 
 
-@pytest.mark.parametrize(
-    ("means", "verdict"),
-    [((1, 5, 9), REPRODUCED), ((1, 5, 5.01), DIRECTION), ((1, 5, 4.99), DIRECTION), ((5, 9, 1), NOT_REPRODUCED)],
-)
-def test_an_order_is_direction_only_if_a_step_has_the_claimed_direction_and_none_the_opposite(means, verdict):
-    cells = {name: np.roll(normal(0), k) + mean for k, (name, mean) in enumerate(zip("ABC", means, strict=True))}
-    assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == verdict
+def steps(*means):
+    """Cells with these means."""
+    return {name: np.roll(normal(0), k) + mean for k, (name, mean) in enumerate(zip("ABC", means, strict=True))}
 
 
-def test_one_step_of_several_needs_more_confidence_than_one_alone():
-    """39 of 100 units in order: fewer than half at confidence 0.95, perhaps half at 0.975."""
-    first, half = (np.where(np.arange(100) < units, 1.0, -1.0) for units in (39, 50))
-    cells = {"A": np.zeros(100), "B": first, "C": first + half}
-    assert verdict_of(claim_of({"kind": "order"}), table_of(**cells)) == NOT_REPRODUCED
-    assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == UNDETERMINED
+VERDICTS = {
+    "an order": (ORDER, {}, {"A": normal(5), "B": normal(9, seed=2)}, REPRODUCED),
+    "the opposite": (ORDER, {}, {"A": normal(5), "B": normal(1, seed=2)}, NOT_REPRODUCED),
+    "a rise within chance": (ORDER, {}, {"A": normal(5), "B": MIXED + 0.01}, UNDETERMINED),
+    "a fall within chance": (ORDER, {}, {"A": normal(5), "B": MIXED - 0.01}, UNDETERMINED),
+    "equal in every unit": (ORDER, {}, {"A": normal(5), "B": normal(5)}, NOT_REPRODUCED),
+    "two steps": (ORDER, THREE, steps(1, 5, 9), REPRODUCED),
+    "one of two steps": (ORDER, THREE, steps(1, 5, 5.01), DIRECTION),
+    "one of two steps, and none the other way": (ORDER, THREE, steps(1, 5, 4.99), DIRECTION),
+    "a step in the opposite direction": (ORDER, THREE, steps(5, 9, 1), NOT_REPRODUCED),
+    # 39 of 100 units in order: fewer than half at confidence 0.95, perhaps half at 0.975, which two steps need
+    "fewer than half": (ORDER, {}, {"A": ZEROS, "B": LATER}, NOT_REPRODUCED),
+    "perhaps half in one of two steps": (
+        ORDER, THREE, {"A": ZEROS, "B": LATER, "C": LATER + np.where(UNITS < 50, 1.0, -1.0)}, UNDETERMINED,
+    ),
+    "most units equal": (ORDER, {}, {"A": ONES, "B": np.where(UNITS % 4 == 0, 1.1, 1.0)}, NOT_REPRODUCED),
+    "half of the units": (ORDER | {"share": 0.5}, {}, {"A": normal(5), "B": MIXED + 0.01}, REPRODUCED),
+    "half where most should be": (ORDER | {"share": "mostly"}, {}, {"A": normal(5), "B": MIXED + 0.01}, NOT_REPRODUCED),
+    "a mean that one in ten moves": (ORDER, MEAN, {"A": ZEROS, "B": np.where(UNITS % 10 == 0, 100.0, -1.0)}, NOT_REPRODUCED),
+    "beyond the margin": (ORDER | {"margin": 1.5}, {}, {"A": normal(5), "B": normal(5) + 2}, REPRODUCED),
+    "below the margin": (ORDER | {"margin": 2.5}, {}, {"A": normal(5), "B": normal(5) + 2}, DIRECTION),
+    "falling beyond it": (FALLING | {"margin": 1.5}, {"of": ["B", "A"]}, {"A": normal(5), "B": normal(5) + 2}, REPRODUCED),
+    "falling below it": (FALLING | {"margin": 2.5}, {"of": ["B", "A"]}, {"A": normal(5), "B": normal(5) + 2}, DIRECTION),
+    "chance below the margin": (ORDER | {"margin": 0.5}, {}, {"A": normal(5), "B": MIXED + 0.01}, NOT_REPRODUCED),
+    "each with the one before": (ORDER, THREE, {"A": normal(1), "B": normal(9), "C": normal(5)}, NOT_REPRODUCED),
+    "each with the first": (ORDER | {"pairs": "first"}, THREE, {"A": normal(1), "B": normal(9), "C": normal(5)}, REPRODUCED),
+    "twins": (TWINS, FOUR, {"A": normal(1), "B": normal(9), "C": normal(3), "D": normal(7)}, REPRODUCED),
+    "twins of which two fall": (TWINS, FOUR, {"A": normal(1), "B": normal(9), "C": normal(3), "D": normal(0)}, NOT_REPRODUCED),
+    "a share of 0.5": (ORDER | {"share": 0.5}, THREE, {"A": ZEROS, "B": RISING, "C": RISING + 1}, REPRODUCED),
+    "all replicates": (ORDER | {"share": 1}, THREE, {"A": ZEROS, "B": RISING, "C": RISING + 1}, DIRECTION),
+    "most replicates": (ORDER | {"share": "mostly"}, THREE, {"A": ZEROS, "B": RISING, "C": RISING + 1}, DIRECTION),
+    "spreads": (FALLING, SPREAD, {"A": normal(0, 5), "B": normal(0, seed=2)}, REPRODUCED),
+    "spreads that rise": (FALLING, SPREAD, {"A": normal(0), "B": normal(0, 5, seed=2)}, NOT_REPRODUCED),
+    "equal spreads": (FALLING, SPREAD, {"A": normal(0), "B": normal(0)}, NOT_REPRODUCED),
+    **{
+        f"printed {printed}": (
+            {"kind": "value", "printed": printed}, {}, {"A": normal(5, 0.1), "B": normal(9, 0.1, seed=2)}, verdict,
+        )
+        for printed, verdict in (
+            ((5, 9), REPRODUCED), ((10, 18), DIRECTION), ((9, 5), NOT_REPRODUCED), ((5.2, 9.2), REPRODUCED),
+        )
+    },
+    "printed within an error": ({"kind": "value", "printed": [6]}, ALONE | MEAN, {"A": NOISY}, REPRODUCED),
+    "printed beyond it": ({"kind": "value", "printed": [6]}, ALONE | MEAN, {"A": np.repeat(NOISY, 400)}, NOT_REPRODUCED),
+    "multiples of 0": ({"kind": "at_most", "times": 1.1}, MEAN, {"A": ZEROS, "B": ZEROS}, UNDETERMINED),
+    "multiples of -1": ({"kind": "at_most", "times": 1.1}, MEAN, {"A": -ONES, "B": -ONES}, UNDETERMINED),
+    **{
+        f"{times} times in every cell": (
+            {"kind": "at_most", "times": times}, MEAN | THREE,
+            {"A": normal(10), "B": normal(10), "C": np.roll(normal(12), 1)}, verdict,
+        )
+        for times, verdict in ((1.3, REPRODUCED), (1.1, NOT_REPRODUCED))
+    },
+    "a statistic within limits": (INSIDE, ALONE, {"A": UNITS}, REPRODUCED),
+    "too few units within": (INSIDE | {"share": 0.6}, ALONE, {"A": UNITS}, DIRECTION),
+    "a share within": (INSIDE | {"share": 0.4}, ALONE, {"A": UNITS}, REPRODUCED),
+    "a statistic outside": ({"kind": "within", "low": 80}, ALONE, {"A": UNITS}, NOT_REPRODUCED),
+    "equality": (EQUAL, {}, {"A": normal(5), "B": normal(5)}, REPRODUCED),
+    "inequality": (EQUAL, {}, {"A": normal(5), "B": normal(5) + 1e-9 * (UNITS == 3)}, NOT_REPRODUCED),
+    "nearly equal": (NEAR, {}, {"A": normal(5), "B": normal(5) + 1e-9 * (UNITS == 3)}, REPRODUCED),
+    "twice": (NEAR, {}, {"A": normal(5), "B": normal(5) * 2}, NOT_REPRODUCED),
+    "half": (NEAR, {}, {"A": normal(5), "B": normal(5) / 2}, NOT_REPRODUCED),
+}  # fmt: skip
+"""Keys of a test and of its estimate, the values of its cells, and the verdict."""
 
 
-def test_an_order_that_surely_does_not_hold_is_not_reproduced():
-    """Most units are equal, as weights that stay 1, or only half of the units are in order and most should be."""
-    some = np.where(np.arange(100) % 4 == 0, 1.1, 1.0)
-    assert verdict_of(claim_of({"kind": "order"}), table_of(A=np.ones(100), B=some)) == NOT_REPRODUCED
-    halves = table_of(A=normal(5), B=np.roll(normal(5), 1) + 0.01)
-    assert verdict_of(claim_of({"kind": "order", "share": "mostly"}), halves) == NOT_REPRODUCED
-    assert verdict_of(claim_of({"kind": "order", "share": 0.5}), halves) == REPRODUCED
-
-
-def test_an_order_that_most_units_contradict_is_not_reproduced_even_if_its_mean_agrees():
-    """One replicate in ten moves the mean; the other nine have the opposite direction."""
-    outlying = np.where(np.arange(100) % 10 == 0, 100.0, -1.0)
-    claim = claim_of({"kind": "order"}, {"statistic": "mean"})
-    assert verdict_of(claim, table_of(A=np.zeros(100), B=outlying)) == NOT_REPRODUCED
-
-
-@pytest.mark.parametrize(("margin", "verdict"), [(1.5, REPRODUCED), (2.5, DIRECTION)])
-def test_a_step_has_to_be_beyond_the_margin(margin, verdict):
-    cells = {"A": normal(5), "B": normal(5) + 2}
-    assert verdict_of(claim_of({"kind": "order", "margin": margin}), table_of(**cells)) == verdict
-    falling = claim_of({"kind": "order", "margin": margin, "direction": "falling"}, {"of": ["B", "A"]})
-    assert verdict_of(falling, table_of(**cells)) == verdict
-
-
-def test_a_step_below_its_margin_needs_a_direction_beyond_chance():
-    cells = {"A": normal(5), "B": np.roll(normal(5), 1) + 0.01}
-    assert verdict_of(claim_of({"kind": "order"}), table_of(**cells)) == UNDETERMINED
-    assert verdict_of(claim_of({"kind": "order", "margin": 0.5}), table_of(**cells)) == NOT_REPRODUCED
-
-
-def test_the_first_cell_may_be_compared_with_each_of_the_others():
-    estimate = {"of": ["A", "B", "C"]}
-    tables = table_of(A=normal(1), B=normal(9), C=normal(5))
-    assert verdict_of(claim_of({"kind": "order"}, estimate), tables) == NOT_REPRODUCED
-    assert verdict_of(claim_of({"kind": "order", "pairs": "first"}, estimate), tables) == REPRODUCED
-
-
-def test_twins_are_compared_two_by_two():
-    tables = table_of(A=normal(1), B=normal(9), C=normal(3), D=normal(7), E=normal(0))
-    twins = {"kind": "order", "pairs": "twins"}
-    assert verdict_of(claim_of(twins, {"of": ["A", "B", "C", "D"]}), tables) == REPRODUCED
-    assert verdict_of(claim_of(twins, {"of": ["A", "B", "C", "E"]}), tables) == NOT_REPRODUCED
-    assert claim_of(twins).test.check_cells(["A", "B", "C"]) == "an even number of cells, for order of twins"
+@pytest.mark.parametrize("what", VERDICTS)
+def test_a_verdict_is_that_of_the_test_on_the_cells(what):
+    test, estimate, cells, verdict = VERDICTS[what]
+    assert verdict_of(claim_of(test, estimate), table_of(**cells)) == verdict
 
 
 def test_an_order_is_judged_replicate_by_replicate():
@@ -119,35 +129,6 @@ def test_a_share_in_a_note_is_none_or_all_only_if_exact(share, text):
 @pytest.mark.parametrize(("share", "text"), [(3.475, "348 %"), (0.39, "39 %"), (0.0123, "1.2 %"), (0.0, "0 %")])
 def test_a_percentage_has_no_exponent(share, text):
     assert percent(share) == text
-
-
-@pytest.mark.parametrize(("share", "verdict"), [(0.5, REPRODUCED), (1, DIRECTION), ("mostly", DIRECTION)])
-def test_a_claim_about_most_or_all_replicates_needs_that_share(share, verdict):
-    rising = np.where(np.arange(100) < 70, 1.0, -1.0)
-    claim = claim_of({"kind": "order", "share": share}, {"of": ["A", "B", "C"]})
-    assert verdict_of(claim, table_of(A=np.zeros(100), B=rising, C=rising + 1)) == verdict
-
-
-def test_the_order_of_a_spread_is_judged_on_its_error():
-    claim = claim_of({"kind": "order", "direction": "falling"}, {"statistic": "sd"})
-    assert verdict_of(claim, table_of(A=normal(0, 5), B=normal(0, 1, seed=2))) == REPRODUCED
-    assert verdict_of(claim, table_of(A=normal(0, 1), B=normal(0, 5, seed=2))) == NOT_REPRODUCED
-    assert verdict_of(claim, table_of(A=normal(0), B=normal(0))) == NOT_REPRODUCED
-
-
-@pytest.mark.parametrize(
-    ("printed", "verdict"), [([5, 9], REPRODUCED), ([10, 18], DIRECTION), ([9, 5], NOT_REPRODUCED), ([5.2, 9.2], REPRODUCED)]
-)
-def test_printed_numbers_agree_within_a_relative_distance(printed, verdict):
-    claim = claim_of({"kind": "value", "printed": printed})
-    assert verdict_of(claim, table_of(A=normal(5, 0.1), B=normal(9, 0.1, seed=2))) == verdict
-
-
-def test_the_monte_carlo_error_widens_what_agrees():
-    claim = claim_of({"kind": "value", "printed": [6]}, {"of": ["A"], "statistic": "mean"})
-    noisy = np.array([0.0, 10.0] * 5)
-    assert verdict_of(claim, table_of(A=noisy)) == REPRODUCED
-    assert verdict_of(claim, table_of(A=np.repeat(noisy, 400))) == NOT_REPRODUCED
 
 
 def test_equal_values_have_no_monte_carlo_error():
@@ -198,28 +179,6 @@ def test_a_multiple_has_to_hold_beyond_the_errors(times, verdict):
     row = row_of(claim_of({"kind": "at_most", "times": times}, {"statistic": "mean"}), tables)
     assert row.verdict == verdict
     assert row.note.startswith("The ratio to A is 1.20, with errors at most 1.2")
-
-
-@pytest.mark.parametrize("first", [0.0, -1.0])
-def test_what_is_not_above_0_has_no_multiples(first):
-    tables = table_of(A=np.full(100, first), B=np.full(100, first))
-    assert verdict_of(claim_of({"kind": "at_most", "times": 1.1}, {"statistic": "mean"}), tables) == UNDETERMINED
-
-
-def test_a_multiple_has_to_hold_for_every_cell():
-    tables = table_of(A=normal(10), B=normal(10), C=np.roll(normal(12), 1))
-    for times, verdict in ((1.3, REPRODUCED), (1.1, NOT_REPRODUCED)):
-        claim = claim_of({"kind": "at_most", "times": times}, {"statistic": "mean", "of": ["A", "B", "C"]})
-        assert verdict_of(claim, tables) == verdict
-
-
-def test_limits_hold_for_a_statistic_or_for_a_share_of_the_units():
-    tables = table_of(A=np.arange(100.0))
-    inside = {"kind": "within", "low": 30, "high": 70}
-    assert verdict_of(claim_of(inside, {"of": ["A"]}), tables) == REPRODUCED
-    assert verdict_of(claim_of(inside | {"share": 0.6}, {"of": ["A"]}), tables) == DIRECTION
-    assert verdict_of(claim_of(inside | {"share": 0.4}, {"of": ["A"]}), tables) == REPRODUCED
-    assert verdict_of(claim_of({"kind": "within", "low": 80}, {"of": ["A"]}), tables) == NOT_REPRODUCED
 
 
 @pytest.mark.parametrize(
@@ -301,17 +260,6 @@ def test_cells_are_nearly_uncorrelated_if_their_correlation_is_small_beyond_its_
     row = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second))
     assert row.verdict == verdict
     assert f"{abs(share):.3f}; with errors, its absolute value is " in row.note
-
-
-def test_equality_is_exact_unless_a_tolerance_is_given():
-    values = normal(5)
-    near = values.copy()
-    near[3] += 1e-9
-    assert verdict_of(claim_of({"kind": "equal"}), table_of(A=values, B=values)) == REPRODUCED
-    assert verdict_of(claim_of({"kind": "equal"}), table_of(A=values, B=near)) == NOT_REPRODUCED
-    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=near)) == REPRODUCED
-    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=values * 2)) == NOT_REPRODUCED
-    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=values / 2)) == NOT_REPRODUCED
 
 
 def shrinking(power, test, statistic="sd", sd=1.0):

@@ -54,14 +54,6 @@ def bounds_of(seed, *forms):
     return [bounds.by_record for bounds in record_bounds(FAMILY, records, later, [form.sensitive for form in forms])]
 
 
-def test_unweighted_protects_the_whole_likelihood():
-    form = apply("unweighted", 0)
-    assert (form.weights == 1).all()
-    assert (form.sensitive.weights == 1).all()
-    assert form.sensitive.range is None
-    assert form.sensitive.threshold is None
-
-
 @given(STUDIES, st.floats(0, 2), st.floats(-1, 1))
 def test_weighted_fits_with_what_it_protects(seed, c, g):
     form = apply("weighted", seed, c=c, g=g)
@@ -103,12 +95,6 @@ def test_averaged_has_the_printed_weights(seed, a, b):
     assert ((form.weights >= 0) & (form.weights <= 1 + 1e-15)).all()
 
 
-@given(STUDIES, LOW, HIGH)
-def test_averaged_bounds_are_never_above_the_weighted_ones(seed, a, b):
-    averaged, weighted = bounds_of(seed, apply("range_averaged", seed, a=a, b=b), apply("weighted", seed))
-    assert (averaged <= weighted).all()
-
-
 @given(STUDIES, LOW, HIGH, st.floats(0, 1), st.floats(1, 5))
 def test_a_shorter_range_never_raises_an_averaged_bound(seed, a, b, closer, factor):
     """Given the same draws: every range of a replicate sees the same predictions."""
@@ -122,13 +108,6 @@ def test_the_largest_records_have_an_open_range_by_default(seed, a, b):
     plain, wider = apply("range_averaged", seed, a=a, b=b), apply("range_averaged", seed, a=a, b=b, top=0.3)
     assert (wider.sensitive.weights >= plain.sensitive.weights).all()
     assert (wider.weights <= plain.weights).all()
-
-
-@given(STUDIES, LOW, HIGH)
-def test_truncated_shares_the_fit_of_weighted(seed, a, b):
-    weighted = apply("weighted", seed)
-    for name in ("range_truncated", "range_truncated_printed"):
-        assert (apply(name, seed, a=a, b=b).weights == weighted.weights).all()
 
 
 @given(STUDIES)
@@ -145,6 +124,7 @@ def test_the_printed_equation_weights_the_likelihood_alone(seed, a, b):
     """Erratum E1: the same likelihood, with the range's probability weighted by alpha or by 1."""
     alpha = apply("weighted", seed).weights
     primary, printed = apply("range_truncated", seed, a=a, b=b), apply("range_truncated_printed", seed, a=a, b=b)
+    assert (primary.weights == alpha).all() and (printed.weights == alpha).all()
     assert primary.sensitive.range == printed.sensitive.range == (a, b)
     assert (primary.sensitive.weights == alpha).all()
     assert (printed.sensitive.weights == alpha).all()

@@ -111,12 +111,14 @@ def test_claims_for_each_neighbour_relation(name):
     parameters, add_remove, replace = CLAIMS.get(name, ({"epsilon": 3.0}, None, None))
     assert MECHANISMS[name].claim(parameters, "add_remove") == add_remove
     assert MECHANISMS[name].claim(parameters, "replace") == replace
+    assert name in CLAIMS or MECHANISMS[name].claim(parameters) is None
 
 
 def test_the_number_of_bins_is_public_only_where_it_is_declared():
-    parameters = {"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 0}
-    assert MECHANISMS["perturbed_histogram"].claim(parameters, "replace") == 3.0
-    assert MECHANISMS["perturbed_histogram"].claim(parameters, "add_remove") is None
+    for bins in ({}, {"bins": 0}):
+        parameters = {"epsilon": 3.0, "low": 0.0, "high": 1.0, **bins}
+        assert MECHANISMS["perturbed_histogram"].claim(parameters, "replace") == 3.0
+        assert MECHANISMS["perturbed_histogram"].claim(parameters, "add_remove") is None
 
 
 @pytest.mark.parametrize(("epsilon", "scale"), [(0.5, 4.0), (2.0, 1.0), (4.0, 0.5)])

@@ -61,16 +61,6 @@ def test_the_quantile_of_supplement_1_replaces_the_largest_bound(seed, thresh):
     np.testing.assert_allclose(form.weights, np.minimum(0.9 * quantile / risk, 1), rtol=1e-9)
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_equal_bounds_are_a_fixed_point_at_k_1(seed):
-    records, draws, _, risk = sample(seed)
-    alpha = 0.5 * risk.min() / risk
-    parent = parent_of(records, draws, alpha)
-    np.testing.assert_allclose(parent.by_record, 0.5 * risk.min(), rtol=1e-9)
-    form = made("reweighted", [parent], records, k=1.0)
-    np.testing.assert_allclose(form.weights, alpha, rtol=1e-9)
-
-
 @given(st.integers(0, 2**32 - 1), st.floats(0.5, 1.0))
 def test_given_the_same_draws_unclipped_bounds_meet_at_k_delta(seed, k):
     records, draws, alpha, _ = sample(seed)
@@ -88,16 +78,3 @@ def test_scalar_weight_is_the_ratio_of_the_bounds():
     form = made("scalar_weighted", parents, records)
     np.testing.assert_allclose(form.weights, parents[0].by_record.max() / risk.max())
     assert len(set(form.weights)) == 1
-
-
-def test_repeated_records_are_looked_at_once_and_counted_each():
-    """Counts repeat: bounds of the distinct records, spread over all of them."""
-    generator = np.random.default_rng(1)
-    records = Records(generator.integers(0, 6, 300).astype(float), np.ones((300, 1)))
-    draws = {"beta": generator.normal(2, 0.3, (50, 1)), "sigma": generator.uniform(0.5, 2, 50)}
-    weights = np.where(records.x > 3, 0.3, 1.0)
-    bounds = record_bounds(FAMILY, records, draws, [Sensitive(weights, threshold=1.5)])[0]
-    left, right = FAMILY.factors(records, draws)
-    exact = np.abs(left @ (weights[:, None] * right).T).max(axis=0)
-    np.testing.assert_allclose(bounds.by_record, np.minimum(exact, 1.5), rtol=1e-12)
-    assert bounds.beyond == (exact > 1.5).sum()
