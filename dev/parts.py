@@ -104,5 +104,5 @@ def errata_page(errata: Sequence[Erratum], headings: Mapping[str, str]) -> str:
         also = [f"Earlier numbers: {', '.join(erratum.also)}."] if erratum.also else []
         texts = [f"- {headings[name]}: {getattr(erratum, name)}" for name in ("printed", "derived")]
         texts.append(f"- {headings['matters']} {erratum.matters} {erratum.consequence}".rstrip())
-        parts += [f"## {erratum.id}", f"**{erratum.kind}**: {erratum.title}", " ".join([*at, *also]), "\n".join(texts)]
+        parts += [f"## {erratum.id}", f"**{erratum.title}**", " ".join([f"*{erratum.kind}*,", *at, *also]), "\n".join(texts)]
     return "\n\n".join(parts) + "\n"

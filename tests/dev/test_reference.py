@@ -119,7 +119,7 @@ def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
     assert text.endswith("mine, too\n")
     assert "1 (100%) reproduced" in text
     assert "old" not in text
-    assert "## E1\n\n**misprint**: " in (run / ERRATA).read_text(encoding="utf-8")
+    assert "\n\n*misprint*, `range`: " in (run / ERRATA).read_text(encoding="utf-8")
     assert "`range`: Equation 15; Section 3" in (run / ERRATA).read_text(encoding="utf-8")
     assert write(plan, run, check=True) == 0
     ledger(a="not reproduced").to_csv(run / KEPT / "claims.csv", index=False)
