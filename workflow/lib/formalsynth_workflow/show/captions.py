@@ -21,7 +21,7 @@ STAND_IN = "STAND-IN: simulated to replace missing records"
 """Text for stand-in data in a caption and above a drawing."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, a lower bound on what can be claimed"
 """Sentence of a caption if an audited epsilon is shown."""
-RANGES = "Guarantees of ranges (| R) are for moves inside ranges that are not public, not for these neighbours"
+RANGES = "Guarantees of ranges (given R) are for moves inside ranges that are not public, not for these neighbours"
 """Sentence of a caption if the audited epsilon of a mechanism with sensitive ranges is shown."""
 PRINTED = "Grey: printed values"
 """Sentence of a caption if printed values are drawn."""
@@ -77,7 +77,7 @@ def details(display: FigureDisplay | TableDisplay) -> str:
     clipped = any(guarantee.endswith(EXACT_DRAWS) for guarantee in guarantees)
     readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
-        f"{display.authors}, {place}; {_sizes(display)} ({_data(display)}); a run at scale {display.scale}",
+        f"{display.authors}, {place}; {_sizes(display)} ({_data(display)}); run at {display.scale} scale",
         f"Reading{'s' * (len(readings) > 1)} of the paper: {'; '.join(readings)}" if readings else "",
         _guarantees(display),
         _unit(display) if clipped or columns & BOUNDS else "",
@@ -174,11 +174,11 @@ def _guarantees(display: Display) -> str:
     by_kind: dict[str, dict[str, None]] = {}
     for id in display.ids:
         if id not in NOT_SYNTHETIC:
-            by_kind.setdefault(display.looks[id].guarantee, {})[display.looks[id].label] = None
+            by_kind.setdefault(display.looks[id].guarantee.replace("|", "given"), {})[display.looks[id].label] = None
     many = len({label for labels in by_kind.values() for label in labels}) > MANY
-    kinds = [f"{' / '.join(_groups(labels) if many else labels)}: {kind}" for kind, labels in by_kind.items()]
-    head = "Guarantees, with the number of settings" if many else "Guarantees"
-    return f"{head}: {'; '.join(kinds)}" if kinds else ""
+    kinds = [f"of {' / '.join(_groups(labels) if many else labels)}: {kind}" for kind, labels in by_kind.items()]
+    head = "Guarantee (number of settings)" if many else "Guarantee"
+    return f"{head} {'; '.join(kinds)}" if kinds else ""
 
 
 def group_of(label: str) -> str:
