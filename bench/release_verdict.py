@@ -19,13 +19,12 @@ from scipy.stats import norm
 
 from formalsynth_release.associations import associations
 from formalsynth_release.intervals import simulated_noise
-from formalsynth_release.layout import Layout
+from formalsynth_release.layout import Layout, weakness
 from formalsynth_release.model import Model
 from formalsynth_release.schema import PublicSchema
 from formalsynth_release.study import Schema
 from formalsynth_release.tables import measured
 from formalsynth_release.verdict import Verdict
-from formalsynth_release.weakness import weakness
 
 RESULTS = Path(__file__).parents[1] / "results"
 EPSILON = 2.0
@@ -142,7 +141,7 @@ def draws(population: Population, number: int) -> Iterator[Draw]:
             associations(layout, table, schema.pairs) for table in (file, *(model.rows(rows, generator) for model in models))
         ]
         kept = {frozenset(pair) for pair in models[0].targets}
-        factors = weakness(layout, models[1].variables, models[1].number, EPSILON, layout.pairs)
+        factors = weakness(layout, models[1].reading.variables, models[1].reading.number, EPSILON, layout.pairs)
         weak = {frozenset(pair) for pair, factor in factors.items() if factor > 1}
         yield Draw(*measures, *(np.array([frozenset(pair) in which for pair in schema.pairs]) for which in (kept, weak)))
 

@@ -13,7 +13,7 @@ __all__ = ["release"]
 
 
 def release(frame: pd.DataFrame, schema: Mapping[str, object], study: Path | str, to: Path | str | None = None) -> Path:
-    """Release a table from Python, like the command ``formalsynth release``, with the same ledger.
+    """Release a table from Python like the command ``formalsynth release``, with the same ledger, and return the folder.
 
     Args:
         frame: confidential rows.
@@ -21,31 +21,10 @@ def release(frame: pd.DataFrame, schema: Mapping[str, object], study: Path | str
         study: folder of the study, such as ``studies/income``, made if it is missing; the table is in it only until the end.
         to: folder of the release; by default, ``releases`` and the name of the study.
 
-    Returns:
-        The folder of the release.
-
     Raises:
         ConfigError: a declaration is missing or not allowed.
         DataError: the table cannot be used, or the budget is spent.
     """
-    from formalsynth.core.progress import tell
-    from formalsynth.core.yaml_text import yaml_text
-    from formalsynth.runtime.private import forbid_core_dumps, private_folder, write_private
-    from formalsynth_release import publish
-    from formalsynth_release.ledger import CONFIDENTIAL
-    from formalsynth_release.schema import RELEASE, SCHEMA
-    from formalsynth_release.study import read_declared
+    from formalsynth_release.publish import release_table
 
-    forbid_core_dumps()
-    study = private_folder(Path(study))
-    table, to = private_folder(study / CONFIDENTIAL) / "frame.csv", Path(to or Path("releases") / study.name)
-    declared = {"file": f"{CONFIDENTIAL}/{table.name}", "rows": len(frame)} | dict(schema)
-    write_private(study / RELEASE, yaml_text(declared.pop("release", {}), flow=None))
-    write_private(study / SCHEMA, yaml_text(declared, flow=None))
-    try:
-        write_private(table, frame.to_csv(index=False, lineterminator="\n"))
-        for line in publish.release(read_declared(study), to):
-            tell(line)
-    finally:
-        table.unlink(missing_ok=True)
-    return to
+    return release_table(frame, dict(schema), Path(study), Path(to or Path("releases") / Path(study).name))

@@ -7,19 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from formalsynth.core.normal import NORMAL_95
 from formalsynth.core.text import exact
-from formalsynth_release.records import no_rows
+from formalsynth_release.levels import no_rows
 from formalsynth_release.schema import Analyses, Column, PublicSchema, Regression, Share
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from formalsynth.core.arrays import Array
 
-Estimate = tuple[float, float]
-"""Estimate and standard error; both are NaN if there are too few rows."""
+Estimate = tuple[float, float]  # estimate and standard error; both are NaN if there are too few rows
 NOTHING = math.nan, math.nan
 
 

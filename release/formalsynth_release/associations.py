@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth_release.layout import Layout
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-GROUPS = 5
-"""Number of rank groups into which a column of numbers is divided for Cramer's V."""
+GROUPS = 5  # number of rank groups into which a column of numbers is divided for Cramer's V
 
 
 def associations(layout: Layout, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Array:
     """Compute the association (pairs,) of each pair: rank correlation of columns with an order, otherwise Cramer's V."""
-    places: Mapping[str, tuple[Integers, bool]] = layout.variable_places(rows)
+    places = variable_places(layout, rows)
     return np.array([association(places[first], places[second]) for first, second in pairs])
+
+
+def variable_places(layout: Layout, rows: pd.DataFrame) -> dict[str, tuple[Integers, bool]]:
+    """Return the levels (n,) of each variable, below 0 where it has none, and True if they have an order."""
+    places = layout.places(rows)
+    return {name: (variable.places[places[variable.column]], variable.ordered) for name, variable in layout.variables().items()}
 
 
 def association(ours: tuple[Integers, bool], theirs: tuple[Integers, bool]) -> float:
@@ -33,12 +35,6 @@ def association(ours: tuple[Integers, bool], theirs: tuple[Integers, bool]) -> f
         return 0.0
     if first_ordered and second_ordered:
         return float(stats.spearmanr(first, second).statistic)
-    groups = [_ranks(column) if ordered else column for column, ordered in ((first, first_ordered), (second, second_ordered))]
+    ranks = [np.minimum(stats.rankdata(of) * GROUPS // len(of), GROUPS - 1).astype(np.int64) for of in (first, second)]
+    groups = [ranks[0] if first_ordered else first, ranks[1] if second_ordered else second]
     return float(stats.contingency.association(stats.contingency.crosstab(*groups).count, method="cramer"))
-
-
-def _ranks(levels: Integers) -> Integers:
-    """Divide levels (n,) into groups of ranks."""
-    from scipy.stats import rankdata
-
-    return np.minimum(rankdata(levels) * GROUPS // len(levels), GROUPS - 1).astype(np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from formalsynth.core.text import DataError, is_short
@@ -24,23 +23,11 @@ from formalsynth_release.ledger import (
     read_ledger,
     today,
 )
-from formalsynth_release.same_rows import Content, Sketch, common, sketch_of
+from formalsynth_release.same_rows import Content, common, sketch_of
 from formalsynth_release.schema import RELEASE, SCHEMA
 from formalsynth_release.study import Declared
 
 TINY = 1e-9
-
-
-@dataclass(frozen=True)
-class Started:
-    """Release with an entry in the ledger."""
-
-    place: int
-    """Index among the releases of the source."""
-    before: Ledger
-    """Ledger before the release."""
-    budgets: tuple[float, ...]
-    """Budgets that the source has had, the current one last."""
 
 
 def spent(releases: Sequence[ReleaseEntry]) -> float:
@@ -48,8 +35,8 @@ def spent(releases: Sequence[ReleaseEntry]) -> float:
     return math.fsum(entry.epsilon for entry in releases)
 
 
-def start(declared: Declared, epsilon: float, budget: float, content: Content) -> Started:
-    """Add an entry for a release before anything is drawn for it.
+def start(declared: Declared, epsilon: float, budget: float, content: Content) -> Ledger:
+    """Add an entry for a release before anything is drawn for it, and return the ledger without that entry.
 
     Raises:
         DataError: the release would exceed the budget, the budget is not the recorded one, or the people of the file may be those
@@ -57,14 +44,17 @@ def start(declared: Declared, epsilon: float, budget: float, content: Content) -
     """
     source, folder = declared.schema.source, declared.folder
     with opened(source, folder) as ledger:
-        before = Ledger(source, ledger.lines, ledger.entries)
         _check_budget(ledger, folder, epsilon, budget)
         sketch = sketch_of(content, key := ledger_key())
-        if found := _same_people(declared, sketch):
-            raise DataError("\n".join([
-                *found, f"{folder / SCHEMA}: source: declare the same source for all files of the same people. If it is "
-                "known without the files that these are other people, declare other_people: true",
-            ]))  # fmt: skip
+        found = [
+            f"CONFIDENTIAL: {declared.csv}: may be of the same people as a file of the source {other.source}: {shared}"
+            for other in ([] if declared.schema.other_people else other_ledgers(source))
+            if (shared := next(filter(None, (common(sketch, entry.sketch) for entry in other.of(FileEntry))), ""))
+        ]
+        if found:
+            known = "If it is known without the files that these are other people, declare other_people: true"
+            same = f"{folder / SCHEMA}: source: declare the same source for all files of the same people. {known}"
+            raise DataError("\n".join([*found, same]))
         new: list[Entry] = [] if ledger.entries else [opening(ledger, key)]
         if sketch not in [entry.sketch for entry in ledger.of(FileEntry)]:
             new.append(FileEntry(date=today(), sketch=sketch))
@@ -72,7 +62,7 @@ def start(declared: Declared, epsilon: float, budget: float, content: Content) -
             new.append(BudgetEntry(date=today(), budget=budget))
         entry = ReleaseEntry(date=today(), study=declared.name, neighbours=declared.schema.neighbours, epsilon=epsilon)
         ledger.add(*new, entry)
-        return Started(len(before.of(ReleaseEntry)), before, ledger.budgets)
+        return Ledger(source, ledger.lines[:-1], ledger.entries[:-1])
 
 
 def _check_budget(ledger: Ledger, folder: Path, epsilon: float, budget: float) -> None:
@@ -82,34 +72,14 @@ def _check_budget(ledger: Ledger, folder: Path, epsilon: float, budget: float) -
         DataError: it is not, or the budget differs from the recorded one.
     """
     if ledger.budgets and budget != ledger.budgets[-1]:
-        raise DataError(
-            f"{folder / RELEASE}: budget: given {budget:g}; allowed: {ledger.budgets[-1]:g}, as the ledger of the source "
-            f"{ledger.source} records. A change is recorded, and every later release states it: formalsynth budget {folder} "
-            f"--change {budget:g} --reason TEXT"
-        )
+        change = f"To change it, which later releases state: formalsynth budget {folder} --change {budget:g} --reason TEXT"
+        allowed = f"{ledger.budgets[-1]:g}, as the ledger of the source {ledger.source} records. {change}"
+        raise DataError(f"{folder / RELEASE}: budget: given {budget:g}; allowed: {allowed}")
     before = spent(ledger.of(ReleaseEntry))
     if before + epsilon > budget + TINY:
-        raise DataError(
-            f"{folder / RELEASE}: ceiling: given {epsilon:g}; {before:g} of the budget of {budget:g} for all releases from the "
-            f"source {ledger.source} is already spent: lower the ceiling, or publish no more from it"
-        )
-
-
-def _same_people(declared: Declared, sketch: Sketch) -> list[str]:
-    """Describe what a file shares with files of other sources."""
-    if declared.schema.other_people:
-        return []
-    return [
-        f"CONFIDENTIAL: {declared.csv}: may be of the same people as a file of the source {other.source}: {shared}"
-        for other in other_ledgers(declared.schema.source)
-        if (shared := next(filter(None, (common(sketch, entry.sketch) for entry in other.of(FileEntry))), ""))
-    ]
-
-
-def overlapping(declared: Declared, content: Content) -> list[str]:
-    """Describe what the file of a study shares with files of other sources, for which a release would be refused."""
-    others = other_ledgers(declared.schema.source)
-    return _same_people(declared, sketch_of(content, ledger_key())) if others else []
+        spent_before = f"{before:g} of the budget of {budget:g} for all releases from the source {ledger.source} is already spent"
+        lower = "lower the ceiling, or publish no more from it"
+        raise DataError(f"{folder / RELEASE}: ceiling: given {epsilon:g}; {spent_before}: {lower}")
 
 
 def record(declared: Declared, kind: type[Entry], **fields: object) -> None:
@@ -170,11 +140,10 @@ def budget(declared: Declared, head: str | None = None) -> list[str]:
     """
     ledger = read_ledger(declared.schema.source)
     check_study(ledger, declared.folder)
-    releases = ledger.of(ReleaseEntry)
     of = f" of {ledger.budgets[-1]:g}" if ledger.budgets else ""
     lines = [line for entry in ledger.entries if (line := _row(ledger, entry))]
-    lines.append(f"Spent by all releases from the source {ledger.source}: {spent(releases):g}{of}.")
-    if len({entry.neighbours for entry in releases}) > 1:
+    lines.append(f"Spent by all releases from the source {ledger.source}: {spent(ledger.of(ReleaseEntry)):g}{of}.")
+    if len({entry.neighbours for entry in ledger.of(ReleaseEntry)}) > 1:
         lines.append("For a replaced row, an epsilon for add_remove counts twice.")
     if head is not None:
         number = ledger.check_head(head, "--head")
@@ -184,10 +153,8 @@ def budget(declared: Declared, head: str | None = None) -> list[str]:
 
 def head_line(declared: Declared) -> str:
     """Write a line with the head of the ledger, for someone else to keep."""
-    return (
-        f"Head of the ledger: {read_ledger(declared.schema.source).head}. Ask the disclosure officer to keep this line: "
-        f"formalsynth budget {declared.folder} --head HEAD finds later changes of the ledger."
-    )
+    head, later = read_ledger(declared.schema.source).head, f"formalsynth budget {declared.folder} --head HEAD"
+    return f"Head of the ledger: {head}. Ask the disclosure officer to keep this line: {later} finds later changes of the ledger."
 
 
 def _row(ledger: Ledger, entry: Entry) -> str:
@@ -197,6 +164,8 @@ def _row(ledger: Ledger, entry: Entry) -> str:
     if isinstance(entry, ComparisonEntry):
         return f"{entry.date}  {entry.study}: a release was compared with the file, which no epsilon covers"
     if isinstance(entry, ReleaseEntry):
-        state = ledger.outcome(next(k for k, release in enumerate(ledger.of(ReleaseEntry)) if release is entry))
+        place = next(k for k, release in enumerate(ledger.of(ReleaseEntry)) if release is entry)
+        unpublished = "not published: release finishes it" if ledger.crossing(place) else "its crossing is not recorded"
+        state = {"started": f"started, {unpublished}"}.get(ledger.outcome(place), ledger.outcome(place))
         return f"{entry.date}  {entry.study}: epsilon at most {entry.epsilon:g} ({entry.neighbours}), {state}"
     return ""

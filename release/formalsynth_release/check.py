@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 
-from formalsynth.core.text import DataError
+import pandas as pd
+
 from formalsynth.runtime.private import private_folder, write_private
-from formalsynth.settings.messages import ConfigError
 from formalsynth_release import tables_check
-from formalsynth_release.budget import overlapping
-from formalsynth_release.declarations import checked_declarations
+from formalsynth_release.ledger import CONFIDENTIAL
 from formalsynth_release.rows import CheckResult, check_file
-from formalsynth_release.schema import Analyses
-from formalsynth_release.study import Declared, read_release
+from formalsynth_release.study import Declared
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
 """Beginning of a cell that spreadsheets evaluate as a formula; a number with a sign does not match."""
-VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
+VIOLATIONS = f"{CONFIDENTIAL}/CONFIDENTIAL-violations.csv"
 
 
 def check(declared: Declared) -> tuple[CheckResult, list[str]]:
@@ -29,34 +27,25 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         DataError: the file cannot be read, or its columns or number of rows differ from the declared ones.
     """
     checked = check_file(declared)
-    path = declared.folder / VIOLATIONS
-    private_folder(path.parent)
+    path = private_folder(declared.folder / CONFIDENTIAL).parent / VIOLATIONS
     path.unlink(missing_ok=True)
-    warnings, (analyses, problems) = [*checked.warnings], _of_release(declared)
-    if checked.table is not None:
-        warnings += tables_check.warnings(declared.schema, analyses, checked.table)
-    lines = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or warnings else []
+    warnings = [*checked.warnings, *([] if checked.table is None else tables_check.warnings(declared.schema, checked.table))]
+    head = ["CONFIDENTIAL: the counts below come from the data."] if checked.violations or warnings else []
     if checked.violations:
-        cases = checked.cases.assign(**{name: checked.cases[name].map(_harmless) for name in ("column", "value")})
-        write_private(path, cases.to_csv(index=False, lineterminator="\n"))
-        lines += [f"{declared.schema.file}: {violation.sentence()}" for violation in checked.violations]
-        lines += [f"The rows and values are listed in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
-        return checked, lines
-    lines += [f"Warning: {warning}" for warning in (*warnings, *overlapping(declared, checked.content))]
-    lines += [f"Warning: a release would be refused: {problem}" for problem in problems]
-    first = "correct what a release would be refused for, then " if problems else ""
-    fits = "The file can be used with these changes" if checked.changed else "The file matches the schema"
-    return checked, [*lines, f"{fits}. Next: {first}formalsynth plan {declared.folder}"]
-
-
-def _of_release(declared: Declared) -> tuple[Analyses, list[str]]:
-    """Return the declared analyses, and the problems for which a release would be refused; the file is not used."""
-    try:
-        config = read_release(declared.folder)
-        checked_declarations(declared, config)
-    except (ConfigError, DataError) as error:
-        return Analyses(quantiles=[]), str(error).splitlines()
-    return config.analyses, []
+        cases = [
+            (row, _harmless(broken.column), broken.rule, _harmless(value))
+            for broken in checked.violations
+            for row, value in zip(broken.values.index + 1, broken.values, strict=True)
+        ]
+        table = pd.DataFrame(cases, columns=["row", "column", "rule", "value"])
+        write_private(path, table.to_csv(index=False, lineterminator="\n"))
+        lines = [f"{declared.schema.file}: {violation.sentence()}" for violation in checked.violations]
+        end = f"The rows and values are listed in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."
+    else:
+        lines = [f"Warning: {warning}" for warning in warnings]
+        fits = "The file can be used with these changes" if checked.changed else "The file matches the schema"
+        end = f"{fits}. Next: formalsynth plan {declared.folder}"
+    return checked, [*head, *lines, end]
 
 
 def _harmless(value: object) -> object:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,15 +15,14 @@ from typing import TextIO
 
 from formalsynth.core.progress import show_progress
 from formalsynth.core.text import DataError, Sentence, visible
+from formalsynth.runtime.private import forbid_core_dumps
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.runtime.terminal import drop
 from formalsynth_release.schema import SCHEMA
 
-Done = tuple[Sequence[str], int]
-"""Lines to print, and the status of the program."""
+Done = tuple[Sequence[str], int]  # lines to print, and the status of the program
 Command = Callable[[argparse.Namespace], Done]
-OURS = {"formalsynth", "formalsynth_release"}
-"""Folders of our code, whose places a message names."""
+OURS = {"formalsynth", "formalsynth_release"}  # folders of our code, whose places a message names
 STUDIES, RELEASES = Path("studies"), Path("releases")
 
 
@@ -32,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command: 0 for success, 1 for an error that the user can fix, 2 for invalid arguments."""
     options = _parser().parse_args(arguments)
     os.umask(0o077)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no memory dump of a confidential file
+    forbid_core_dumps()
     try:
         own_temporary_folder()
         show_progress()
@@ -45,8 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     try:  # the command is done, whoever reads what it prints
         _print(*lines)
-        if sys.stdout:
-            sys.stdout.flush()
     except OSError:
         drop(sys.stdout)
     return status
@@ -69,54 +65,48 @@ def _print(*lines: object, file: TextIO | None = None) -> None:
     out = file or sys.stdout
     if out is None:  # closed
         return
+    code = out.encoding or "utf-8"
     for line in lines:
-        print(visible(str(line)).encode(out.encoding or "utf-8", "backslashreplace").decode(out.encoding or "utf-8"), file=out)
+        print(visible(str(line)).encode(code, "backslashreplace").decode(code), file=out, flush=True)
 
 
 def _unexpected(error: Exception) -> str:
     """Return the place of an unexpected error, without its message."""
     places = traceback.extract_tb(error.__traceback__)
     ours = [place for place in places if OURS & set(Path(place.filename).parts)] or list(places)
-    where = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
-    return (
-        f"formalsynth: unexpected error: {type(error).__name__} in {where}. Its message is left out, since it may contain values "
-        "of the file; please report the place."
-    )
+    where = f"{type(error).__name__} in {Path(ours[-1].filename).name}, line {ours[-1].lineno}"
+    why = "Its message is left out, since it may contain values of the file; please report the place."
+    return f"formalsynth: unexpected error: {where}. {why}"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="formalsynth", description="Make synthetic data for release from a confidential file.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    inspect = _add(commands, "inspect", "create a study folder for a file, with placeholders for the declarations", _inspect)
+
+    def add(name: str, help: str, command: Command, study: bool = True) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+        added.set_defaults(command=command)
+        if study:
+            added.add_argument("study", type=_study, help="folder of the study, such as studies/income")
+        return added
+
+    inspect = add("inspect", "create a study folder for a file, with placeholders for the declarations", _inspect, study=False)
     inspect.add_argument("csv", type=Path, help="the file")
     inspect.add_argument("--outcome", required=True, help="the main column, whose mean and quantiles are reported")
     inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")
-    _of_study(_add(commands, "check", "check the file against its schema", _check))
-    _of_study(_add(commands, "plan", "state the errors to expect from the declarations, without opening the file", _plan))
-    release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
+    add("check", "check the file against its schema", _check)
+    add("plan", "state the errors to expect from the declarations, without opening the file", _plan)
+    release = add("release", "make synthetic data, and the folder for their release", _release)
     release.add_argument("--to", type=Path, help="folder of the release (default: releases/<study>)")
-    verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
+    verify = add("verify", "compute a release again from its crossing, and compare every byte", _verify, study=False)
     verify.add_argument("release", type=Path, help="folder of the release")
     verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
-    compare = _of_study(_add(commands, "compare", "compare a release with the file (CONFIDENTIAL), and show its noise", _compare))
+    compare = add("compare", "compare a release with the file (CONFIDENTIAL), and show its noise", _compare)
     compare.add_argument("--release", type=Path, help="folder of the release (default: releases/<study>)")
-    budget = _of_study(_add(commands, "budget", "print the epsilon spent on the source of a study", _budget))
+    budget = add("budget", "print the epsilon spent on the source of a study", _budget)
     budget.add_argument("--head", help="saved head of the ledger, to check that no entry up to it was changed")
     budget.add_argument("--change", type=float, metavar="BUDGET", help="record a new budget, which every later release states")
     budget.add_argument("--reason", help="reason for the change, for the ledger")
-    return parser
-
-
-def _add(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str, command: Command
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
-    parser.set_defaults(command=command)
-    return parser
-
-
-def _of_study(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument("study", type=_study, help="folder of the study, such as studies/income")
     return parser
 
 
@@ -162,16 +152,13 @@ def _release(options: argparse.Namespace) -> Done:
     from formalsynth_release.publish import release
     from formalsynth_release.study import read_declared
 
+    before = -1
     try:
         declared = read_declared(options.study)
-    except Exception as error:
-        error.add_note("No epsilon is spent.")
-        raise
-    before = len(read_ledger(declared.schema.source).of(ReleaseEntry))
-    try:
+        before = len(read_ledger(declared.schema.source).of(ReleaseEntry))
         return release(declared, options.to or RELEASES / declared.name), 0
     except BaseException as error:
-        error.add_note(spent_note(declared, before))
+        error.add_note("No epsilon is spent." if before < 0 else spent_note(declared, before))
         raise
 
 
@@ -183,7 +170,6 @@ def _verify(options: argparse.Namespace) -> Done:
 
 def _budget(options: argparse.Namespace) -> Done:
     from formalsynth_release.budget import budget, change_budget
-    from formalsynth_release.publish import unpublished
     from formalsynth_release.study import read_declared
 
     declared = read_declared(options.study)
@@ -191,4 +177,4 @@ def _budget(options: argparse.Namespace) -> Done:
         raise DataError("--change and --reason: give both: the new budget, and why it changed")
     if options.change is not None:
         change_budget(declared, options.change, options.reason)
-    return [*budget(declared, options.head), *unpublished(declared)], 0
+    return budget(declared, options.head), 0

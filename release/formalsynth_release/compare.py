@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
+import pandas as pd
+from jinja2 import Environment, PackageLoader
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.text import DataError
 from formalsynth.runtime.private import private_folder, write_private
-from formalsynth_release.associations import associations
+from formalsynth_release.associations import associations, variable_places
 from formalsynth_release.budget import head_line, record
 from formalsynth_release.crossing import read_crossing
 from formalsynth_release.layout import Layout
@@ -25,14 +26,11 @@ from formalsynth_release.schema import PublicSchema
 from formalsynth_release.study import Declared
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 REPORT = f"{CONFIDENTIAL}/CONFIDENTIAL-comparison.html"
-GROUPS = 12
-"""Largest number of groups of levels in each direction of a plot of a pair."""
-LABELS = 8
-"""Number of labels of levels in a plot of a column."""
+GROUPS = 12  # largest number of groups of levels in each direction of a plot of a pair
+LABELS = 8  # number of labels of levels in a plot of a column
 FILE_COLOUR, RELEASE_COLOUR = "black", "#0072b2"
 
 
@@ -64,16 +62,12 @@ def compare(declared: Declared, release: Path) -> list[str]:
 
 def _read(schema: PublicSchema, path: Path) -> pd.DataFrame:
     """Read a synthetic set with the types of its columns."""
-    import pandas as pd
-
     types = {name: "object" if column.type == "category" else "float" for name, column in schema.released.items()}
     return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=[""])
 
 
 def _comparison(title: str, schema: PublicSchema, file: pd.DataFrame, sets: Sequence[pd.DataFrame]) -> str:
     """Write the confidential page: a plot of each column and each declared pair, and the associations."""
-    import pandas as pd
-
     layout, released = Layout(schema), pd.concat(sets, ignore_index=True)
     ours, theirs = layout.places(file), layout.places(released)
     columns = []
@@ -81,14 +75,13 @@ def _comparison(title: str, schema: PublicSchema, file: pd.DataFrame, sets: Sequ
         shares = [np.bincount(places[name], minlength=layout.widths[name]) / len(places[name]) for places in (ours, theirs)]
         columns.append((name, f"Shares of the levels of {name}", _picture(_plot_of_shares, levels, shares)))
     both = [associations(layout, table, layout.pairs) for table in (file, released)]
-    variables, pairs = [layout.variable_places(table) for table in (file, released)], []
+    variables, pairs = [variable_places(layout, table) for table in (file, released)], []
     for first, second in layout.pairs:
         counts = [_counts(of[first][0], of[second][0]) for of in variables]
         picture = _picture(_plot_of_pair, (first, second), counts, fields=2)
         pairs.append((f"{first} and {second}", f"Shares of {first} and {second}, file and release", picture))
     rows = [(pair[0], [f"{number:.4g}" for number in numbers]) for pair, *numbers in zip(pairs, *both, strict=True)]
-    loader = PackageLoader("formalsynth_release")
-    environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=True, trim_blocks=True)
+    environment = Environment(loader=PackageLoader("formalsynth_release"), autoescape=True, trim_blocks=True)
     return environment.get_template("page.html.j2").render(title=title, columns=columns, pairs=pairs, rows=rows)
 
 

@@ -25,17 +25,9 @@ from formalsynth_release.variables import STEPS
 if TYPE_CHECKING:
     from formalsynth.core.arrays import Array
 
-CROSSING, DECLARATIONS = FILES = "crossing.yaml", "declarations.yaml"
-"""Files of a crossing: the numbers and the declarations."""
-NOISY = (
-    "Whole numbers with discrete Laplace noise: between neighbours they differ by at most {sensitivity:g} in total, so noise of "
-    "scale {scale:g} costs epsilon {epsilon:g}."
-)
-"""Reason why noisy counts may leave the confidential side."""
-MOST_RELEASED = 50_000_000
-"""Largest number of rows of all sets of a release together."""
-ROUNDING = 1 + 1e-9
-"""Factor by which a sum of claims may exceed the ceiling."""
+CROSSING, DECLARATIONS = FILES = "crossing.yaml", "declarations.yaml"  # files of a crossing: the numbers and the declarations
+MOST_RELEASED = 50_000_000  # largest number of rows of all sets of a release together
+ROUNDING = 1 + 1e-9  # factor by which a sum of claims may exceed the ceiling
 
 
 def _flat(value: Any) -> Any:
@@ -45,8 +37,7 @@ def _flat(value: Any) -> Any:
     return value
 
 
-Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]
-"""Whole number that 64 bits and sums of two can hold."""
+Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]  # whole number that 64 bits and sums of two can hold
 Day = Annotated[str, Field(pattern=pattern("date")), AfterValidator(lambda text: date.fromisoformat(text).isoformat())]
 
 
@@ -54,17 +45,12 @@ class Part(Model):
     """Noisy counts of a table of some columns."""
 
     name: Line
-    columns: tuple[str, ...]
-    """Released columns that it counts."""
+    columns: tuple[str, ...]  # released columns that it counts
     mechanism: Literal["discrete Laplace"] = "discrete Laplace"
-    epsilon: float = Field(gt=0, allow_inf_nan=False)
-    """Cost for the declared neighbours."""
-    scale: float = Field(gt=0, allow_inf_nan=False)
-    """Scale of the noise of each number."""
-    reason: Line
-    """Reason why it may leave the confidential side."""
-    largest: int = Field(1, ge=1)
-    """Largest amount by which a row changes the numbers, in total."""
+    epsilon: float = Field(gt=0, allow_inf_nan=False)  # cost for the declared neighbours
+    scale: float = Field(gt=0, allow_inf_nan=False)  # scale of the noise of each number
+    reason: Line  # reason why it may leave the confidential side
+    largest: int = Field(1, ge=1)  # largest amount by which a row changes the numbers, in total
     scores: dict[str, tuple[Annotated[int, Field(ge=-STEPS, le=STEPS)], ...]] = Field(default_factory=dict)
     """Scores in sums of pairs, computed from these counts, by variable: the levels of a column, or the kinds of its values."""
     knots: dict[str, tuple[Annotated[int, Field(ge=0)], ...]] = Field(default_factory=dict)
@@ -91,30 +77,23 @@ class Earlier(Model):
     """Entries in the ledger of the source before this release."""
 
     releases: tuple[EarlierRelease, ...] = ()
-    mixed: bool = False
-    """True if some protect presence and others values."""
-    budgets: tuple[float, ...] = ()
-    """All budgets declared so far, the current one last."""
+    mixed: bool = False  # True if some protect presence and others values
+    budgets: tuple[float, ...] = ()  # all budgets declared so far, the current one last
 
 
 class Crossing(Model):
     """Everything that leaves the confidential side of a release."""
 
-    statement: Line
-    """Sentence on the guarantee."""
-    crossing: Literal[3] = 3
-    """Version of this format."""
+    statement: Line  # sentence on the guarantee
+    crossing: Literal[3] = 3  # version of this format
     date: Day
     software: dict[Identifier, Annotated[str, Field(pattern=pattern("version"))]]
     """Versions of the software that ran the public side."""
-    declarations: str = Field(pattern=pattern("sha256"))
-    """Sha256 of the file of declarations."""
+    declarations: str = Field(pattern=pattern("sha256"))  # sha256 of the file of declarations
     seed: str = Field(pattern=pattern("sha256"))
     """Seed of the public side, drawn by the operating system: it is independent of the data and the noise."""
-    rows: int = Field(ge=1)
-    """Rows of each synthetic set."""
-    compared: bool
-    """True if an earlier release was compared with the file."""
+    rows: int = Field(ge=1)  # rows of each synthetic set
+    compared: bool  # True if an earlier release was compared with the file
     earlier: Earlier
     tables: tuple[Part, ...] = ()
 
@@ -125,28 +104,19 @@ class Declarations(Model):
     name: Line
     schema_: PublicSchema = Field(alias="schema")
     release: ReleaseConfig
-    guarantee: Line
-    """Guarantee, which follows from the other declarations."""
+    guarantee: Line  # guarantee, which follows from the other declarations
 
 
 def declarations_of(name: str, schema: PublicSchema, release: ReleaseConfig) -> Declarations:
-    """Collect the declarations that are published."""
-    return Declarations(name=name, schema=schema, release=release, guarantee=guarantee(schema, release))
+    """Collect the declarations that are published, with the guarantee of a release in one sentence."""
+    one = f"one {schema.protected}"
+    change = f"the values of {one} are replaced" if schema.neighbours == "replace" else f"{one} is added or removed"
+    guarantee = f"Epsilon is at most {release.ceiling:g} if {change}: pure differential privacy, for every valid file."
+    return Declarations(name=name, schema=schema, release=release, guarantee=guarantee)
 
 
-def guarantee(schema: PublicSchema, release: ReleaseConfig) -> str:
-    """Write the guarantee of a release in one sentence."""
-    if schema.neighbours == "replace":
-        change = f"the values of one {schema.protected} are replaced"
-    else:
-        change = f"one {schema.protected} is added or removed"
-    return f"Epsilon is at most {release.ceiling:g} if {change}: pure differential privacy, for every valid file."
-
-
-MOST_BYTES = 8_000_000
-"""Largest size of a file of a crossing, which has up to 100,000 numbers."""
-DEEPEST = 20
-"""Largest number of lists and mappings in each other."""
+MOST_BYTES = 8_000_000  # largest size of a file of a crossing, which has up to 100,000 numbers
+DEEPEST = 20  # largest number of lists and mappings in each other
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Read = TypeVar("Read", Crossing, Declarations)
 
@@ -181,16 +151,16 @@ def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
 
 
 def _read(model: type[Read], path: Path) -> Read:
-    """Read a file whose bytes are those of :func:`text_of`: so it has no comments, repeated keys or other spellings.
-
-    Raises:
-        DataError: it has others.
-    """
+    """Read a file whose bytes are those of :func:`text_of`: so it has no comments, repeated keys or other spellings."""
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         raise DataError(f"{path}: is missing, or larger than {MOST_BYTES} bytes")
     content = path.read_bytes()
     try:
-        _check_events(yaml.parse(content, LOADER))
+        depth = 0
+        for event in yaml.parse(content, LOADER):  # so the text can be read in little time and memory
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST or isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"it has references, or more than {DEEPEST} lists in each other")
         tree = yaml.load(content, LOADER)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
@@ -206,58 +176,34 @@ def _read(model: type[Read], path: Path) -> Read:
     return read
 
 
-def _check_events(events: Iterator[yaml.Event]) -> None:
-    """Check that a text can be read in little time and memory: without references and with few lists in lists.
-
-    Raises:
-        ValueError: it cannot.
-    """
-    depth = 0
-    for event in events:
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST or isinstance(event, yaml.AliasEvent):
-            raise ValueError(f"it has references, or more than {DEEPEST} lists in each other")
-
-
 def _problems(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
     """List contradictions between the files and the numbers of a crossing."""
-    if sha256(text_of(declarations)) != crossing.declarations:
-        yield f"declarations: is not the sha256 of {DECLARATIONS}"
-    if declarations != declarations_of(declarations.name, declarations.schema_, declarations.release):
-        yield f"declarations: the guarantee in {DECLARATIONS} does not follow from the other declarations"
-    yield from _wrong_settings(crossing, declarations)
-    if crossing.statement != declarations.guarantee:
-        yield "statement: does not follow from the declarations"
-    released, ceiling = declarations.schema_.released, declarations.release.ceiling
+    schema, release, ceiling = declarations.schema_, declarations.release, declarations.release.ceiling
+    problems = {
+        f"declarations: is not the sha256 of {DECLARATIONS}": sha256(text_of(declarations)) != crossing.declarations,
+        f"declarations: the guarantee in {DECLARATIONS} does not follow from the other declarations":
+            declarations != declarations_of(declarations.name, schema, release),
+        "rows: is not the declared number of rows": crossing.rows != (release.rows if schema.hides_rows else schema.rows),
+        f"rows: are more than {MOST_RELEASED} in all sets together": crossing.rows * release.sets > MOST_RELEASED,
+        "earlier: budgets: the last one is not the declared budget": crossing.earlier.budgets[-1:] != (release.budget,),
+        "statement: does not follow from the declarations": crossing.statement != declarations.guarantee,
+    }  # fmt: skip
+    yield from (problem for problem, broken in problems.items() if broken)
     for part in crossing.tables:
-        yield from _wrong_noise(part, declarations)
+        sensitivity, place = schema.change * part.largest, f"tables: {part.name}"
+        if part.reason != noise_reason(sensitivity, part.scale, part.epsilon):
+            yield f"{place}: reason: is not that of noisy counts"
+        if part.scale * part.epsilon * ROUNDING < sensitivity:
+            yield f"{place}: noise of scale {part.scale:g} costs more than epsilon {part.epsilon:g}"
         if math.prod(part.shape) != len(part.numbers) or len(part.shape) != len(part.columns):
-            yield f"tables: {part.name}: its numbers or columns do not match its shape"
-        if unknown := [column for column in part.columns if column not in released]:
-            yield f"tables: {part.name}: {unknown[0]} is not a released column"
+            yield f"{place}: its numbers or columns do not match its shape"
+        if unknown := [column for column in part.columns if column not in schema.released]:
+            yield f"{place}: {unknown[0]} is not a released column"
     if (cost := sum(part.epsilon for part in crossing.tables)) > ceiling * ROUNDING:
         yield f"its parts cost {cost:g}, more than the declared ceiling of {ceiling:g}"
 
 
-def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
-    """List contradictions between the declarations and the settings in a crossing."""
-    schema, release = declarations.schema_, declarations.release
-    if crossing.rows != (release.rows if schema.hides_rows else schema.rows):
-        yield "rows: is not the declared number of rows"
-    if crossing.rows * release.sets > MOST_RELEASED:
-        yield f"rows: are more than {MOST_RELEASED} in all sets together"
-    if crossing.earlier.budgets[-1:] != (release.budget,):
-        yield "earlier: budgets: the last one is not the declared budget"
-
-
-def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:
-    sensitivity = declarations.schema_.change * part.largest
-    if part.reason != noise_reason(sensitivity, part.scale, part.epsilon):
-        yield f"tables: {part.name}: reason: is not that of noisy counts"
-    if part.scale * part.epsilon * ROUNDING < sensitivity:
-        yield f"tables: {part.name}: noise of scale {part.scale:g} costs more than epsilon {part.epsilon:g}"
-
-
 def noise_reason(sensitivity: float, scale: float, epsilon: float) -> str:
     """Explain why noisy counts may leave the confidential side."""
-    return NOISY.format(sensitivity=sensitivity, scale=scale, epsilon=epsilon)
+    most, noise = f"they differ by at most {sensitivity:g} in total", f"noise of scale {scale:g} costs epsilon {epsilon:g}"
+    return f"Whole numbers with discrete Laplace noise: between neighbours {most}, so {noise}."

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 
 from formalsynth.core.text import DataError
 from formalsynth_release.crossing import Declarations, declarations_of
-from formalsynth_release.layout import Layout, Pair
+from formalsynth_release.layout import Layout
 from formalsynth_release.levels import Levels
 from formalsynth_release.rules import impossible
-from formalsynth_release.schema import RELEASE, Analyses, Column, PublicSchema, ReleaseConfig, Share
+from formalsynth_release.schema import RELEASE, SCHEMA, Analyses, Column, PublicSchema, ReleaseConfig, Share
 from formalsynth_release.study import Declared, Schema
 from formalsynth_release.tables import numbers_of_pairs
 
@@ -26,28 +27,15 @@ def checked_declarations(declared: Declared, config: ReleaseConfig) -> Declarati
         DataError: the number of synthetic rows is not declared, or an analysis, a column or a pair is not possible.
     """
     schema = declared.schema
-    _check_rows_declared(schema, config)
+    if not schema.hides_rows and config.rows not in (None, schema.rows):
+        public = "the number of rows of this file is public, so each synthetic set has as many"
+        raise DataError(f"{RELEASE}: rows: given {config.rows}; allowed: {schema.rows}, or leave it out: {public}")
+    if schema.hides_rows and config.rows is None:
+        why = "the number of used rows is confidential, by neighbours: add_remove, rows_each, or drop_rows"
+        raise DataError(f"{RELEASE}: rows: is missing; {why}: give the number of rows for each synthetic set")
     check_analyses(schema, config.analyses)
     check_numbers(schema)
     return declarations_of(declared.name, schema.public, config)
-
-
-def _check_rows_declared(schema: Schema, config: ReleaseConfig) -> None:
-    """Check that the number of synthetic rows is declared where that of the file is confidential, and only there.
-
-    Raises:
-        DataError: it is missing, or another one than that of the file is declared.
-    """
-    if not schema.hides_rows and config.rows not in (None, schema.rows):
-        raise DataError(
-            f"release.yaml: rows: given {config.rows}; allowed: {schema.rows}, or leave it out: the number of rows of this file "
-            "is public, so each synthetic set has as many"
-        )
-    if schema.hides_rows and config.rows is None:
-        raise DataError(
-            "release.yaml: rows: is missing; where neighbours is add_remove, or rows with a missing value or an outcome of 0 are "
-            "dropped, the number of used rows is confidential: give the number of rows for each synthetic set"
-        )
 
 
 def rows_of(schema: Schema, config: ReleaseConfig, used: int) -> int:
@@ -68,11 +56,9 @@ def check_analyses(schema: PublicSchema, analyses: Analyses) -> None:
 def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
     columns = schema.released
     numbers = [name for name, column in columns.items() if column.type != "category"]
-    yield from (
-        f"means: {name} is not one of the columns of numbers: {', '.join(numbers)}"
-        for name in analyses.means
-        if name not in numbers
-    )
+    predictors = [name for name in columns if name != schema.outcome]
+    for name in [name for name in analyses.means if name not in numbers]:
+        yield f"means: {name} is not one of the columns of numbers: {', '.join(numbers)}"
     for share in analyses.shares:
         column = columns.get(share.column)
         if column is None:
@@ -87,8 +73,8 @@ def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
     if schema.target.type == "category" and analyses.regressions:
         yield f"regressions: the outcome {schema.outcome} has categories; allowed: none"
     for name in (name for regression in analyses.regressions for name in regression.predictors):
-        if name not in schema.predictors:
-            yield f"regressions: {name} is not one of the predictors: {', '.join(schema.predictors)}"
+        if name not in predictors:
+            yield f"regressions: {name} is not one of the predictors: {', '.join(predictors)}"
 
 
 def _possible(share: Share, column: Column) -> bool:
@@ -97,12 +83,10 @@ def _possible(share: Share, column: Column) -> bool:
         return column.may_be_missing
     if column.categories:
         return True
-    low, high = column.ends
+    (low, high), below = column.ends, share.below
     if share.above is not None:
         return low <= share.above < high
-    if share.below is not None:
-        return low < share.below <= high
-    return column.allows(float(share.value or 0.0))
+    return low < below <= high if below is not None else column.allows(float(share.value or 0.0))
 
 
 def check_numbers(schema: Schema) -> None:
@@ -115,43 +99,28 @@ def check_numbers(schema: Schema) -> None:
     with np.errstate(all="ignore"):
         inexact = [name for name, levels in layout.columns.items() if not _exact(levels)]
     if inexact:
-        why = (
-            "its bins are too narrow for numbers of this size: declare fewer bins or decimals, or distances from a common number"
-        )
-        raise DataError("\n".join(f"schema.yaml: columns: {name}: {why}" for name in inexact))
+        why = "its bins are too narrow for numbers of this size: declare fewer bins or decimals, or distances from a common one"
+        raise DataError("\n".join(f"{SCHEMA}: columns: {name}: {why}" for name in inexact))
     all(impossible(schema, layout.columns))
     variables, numbers = layout.variables(), numbers_of_pairs(layout)
     constant = dict.fromkeys(name for pair in schema.pairs for name in pair if len(variables[name].own) < 2)
-    wrong = [
-        f"schema.yaml: pairs: {name} has a single level or bin, so nothing is related to it: declare another scale, "
-        "other bounds or more bins, or leave its pairs out"
-        for name in constant
-    ]
+    single = "has a single level or bin, so nothing is related to it: declare another scale, other bounds or more bins"
+    merge = "no more than rows: merge categories, declare them as ordered if they are, or leave the pair out"
     most = min(MOST_OF_PAIR, schema.rows)
-    wrong += [
-        f"schema.yaml: pairs: {first} with {second}: needs {needed} noisy numbers; allowed: at most {most}, no more than "
-        "rows: merge categories, declare them as ordered if they are, or leave the pair out"
-        for (first, second), needed in numbers.items()
-        if needed > most
-    ]
+    wrong = [f"{SCHEMA}: pairs: {name} {single}, or leave its pairs out" for name in constant]
+    many = {" with ".join(pair): needed for pair, needed in numbers.items() if needed > most}
+    need = "noisy numbers; allowed: at most"
+    wrong += [f"{SCHEMA}: pairs: {pair}: needs {needed} {need} {most}, {merge}" for pair, needed in many.items()]
     if wrong:
         raise DataError("\n".join(wrong))
-    if (values := _values(layout, numbers)) > MOST_VALUES:
-        raise DataError(
-            f"schema.yaml: columns and pairs: need {values} values in the crossing; allowed: at most {MOST_VALUES}: declare "
-            "fewer pairs, bins or categories"
-        )
-
-
-def _values(layout: Layout, numbers: Mapping[Pair, int]) -> int:
-    """Count the values of a crossing."""
-    return 2 * sum(layout.widths.values()) + sum(numbers.values()) + PER_PART * (len(layout.columns) + len(numbers))
+    values = 2 * sum(layout.widths.values()) + sum(numbers.values()) + PER_PART * (len(layout.columns) + len(numbers))
+    if values > MOST_VALUES:
+        most_values = f"allowed: at most {MOST_VALUES}: declare fewer pairs, bins or categories"
+        raise DataError(f"{SCHEMA}: columns and pairs: need {values} values in the crossing; {most_values}")
 
 
 def _exact(levels: Levels) -> bool:
     """Return True if the values of each level belong to it; rounding errors move those of bins that are too narrow."""
-    import pandas as pd
-
     places = np.arange(len(levels))
     again = [levels.of(pd.Series(levels.values(places, np.full(len(levels), share)))) for share in (0.0, 0.5, 1.0)]
     return all(np.array_equal(place, places) for place in again)

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from formalsynth.core.text import DataError
 from formalsynth_release.csv_file import CsvFormat, check_names, check_rows, read_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 READERS = {
     ".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }  # fmt: skip
 """Functions of pyreadstat that read files of Stata, SPSS and SAS, by ending."""
-USER_MISSING = ("read_dta", "read_sav", "read_sas7bdat")
-"""Those that keep codes of missing values apart."""
+USER_MISSING = ("read_dta", "read_sav", "read_sas7bdat")  # those that keep codes of missing values apart
 SHEETS, PARQUET = (".xlsx", ".xlsm"), (".parquet",)
 Texts = NDArray[np.object_]
-Labels = Mapping[str, Mapping[str, str]]
-"""Meanings of codes, by column and code."""
+Labels = Mapping[str, Mapping[str, str]]  # meanings of codes, by column and code
 
 
 def read_file(path: Path, written: CsvFormat) -> pd.DataFrame:
@@ -36,8 +33,6 @@ def read_file(path: Path, written: CsvFormat) -> pd.DataFrame:
     Raises:
         DataError: it cannot be read, or the package for its format is missing.
     """
-    import pandas as pd
-
     if not is_binary(path):
         return read_text(path, written)
     table, _ = _loaded(path)
@@ -48,11 +43,7 @@ def read_file(path: Path, written: CsvFormat) -> pd.DataFrame:
 
 def _texts(column: pd.Series, decimal: str) -> pd.Series | Texts:
     """Write values as text, each on its own; those of one type once, since equal values of two types may be other texts."""
-    import pandas as pd
-
-    def text(value: object) -> str:
-        return _as_text(value).replace(".", decimal) if _is_number(value) else _as_text(value)
-
+    text = functools.partial(_as_text, decimal=decimal)
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
         return column.map(text)
     places, values = pd.factorize(column)
@@ -70,8 +61,6 @@ def labels_of(path: Path) -> Labels:
 
 
 def _loaded(path: Path) -> tuple[pd.DataFrame, Labels]:
-    import pandas as pd
-
     suffix = path.suffix.lower()
     try:
         if suffix in PARQUET:
@@ -90,16 +79,13 @@ def _loaded(path: Path) -> tuple[pd.DataFrame, Labels]:
     return table, {name: {_as_text(code): str(label) for code, label in codes.items()} for name, codes in labels.items()}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float) or (hasattr(value, "dtype") and value.dtype.kind == "f")
-
-
-def _as_text(value: Any) -> str:
+def _as_text(value: Any, decimal: str = ".") -> str:
     """Write a value without looking at other values of its column."""
-    if value is None or value != value or str(value) in ("NaT", "<NA>"):
+    if pd.isna(value):
         return ""
-    if isinstance(value, datetime.datetime | datetime.date):
+    if isinstance(value, datetime.date):
         return value.strftime("%Y-%m-%d")
-    if _is_number(value):
-        return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
+    if isinstance(value, float | np.floating):
+        whole = math.isfinite(value) and value == int(value)
+        return str(int(value)) if whole else repr(float(value)).replace(".", decimal)
     return str(value).strip()

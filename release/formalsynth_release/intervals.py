@@ -1,10 +1,8 @@
 """Intervals for declared analyses of noisy tables, by simulating the whole procedure from the published model.
 
 A replicate draws a file from the model, counts it with noise of the published scale, fits the model to the noisy numbers and
-analyses rows drawn from it: a parametric bootstrap, whose errors include those of sampling, noise, fit and drawing. A release
-shrinks noisy sums of pairs towards independent columns; replicates give them noise of the size of their posterior standard
-deviation instead, since shrunk sums that are shrunk again vary too little. It is computed from the crossing alone, and spends
-no epsilon.
+analyses rows drawn from it: a parametric bootstrap, whose errors include those of sampling, noise, fit and drawing. All of it
+follows from the crossing alone, and spends no epsilon.
 """
 
 from __future__ import annotations
@@ -12,62 +10,51 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 
 from formalsynth.core.progress import in_turn
 from formalsynth_release.analyses import estimates, mean_name, names, quantile_name
 from formalsynth_release.joint import Target
-from formalsynth_release.layout import Layout, Names
+from formalsynth_release.layout import Layout, Names, Pair, weakness
 from formalsynth_release.levels import levels_of
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses, PublicSchema
 from formalsynth_release.tables import measured
 from formalsynth_release.variables import HEAVY
-from formalsynth_release.weakness import weakness
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from formalsynth.core.arrays import Array
 
 LARGEST, LARGEST_OF_HATS = 20_000, 50_000
 """Maximum number of rows of a simulated file, and the same for intervals of releases with hats: fits to fewer rows vary less."""
-TASK = "Simulating a release for the intervals,"
-"""Start of lines that report progress."""
-SETS = 5
-"""Maximum number of synthetic sets in a replicate; more would hardly make an estimate more precise."""
-FEW = 10
-"""Number below which a quantile of whole numbers has no interval: noise moves it by a whole value."""
-MOST_BIAS = 2.0
-"""Largest bias that is subtracted from an estimate, in standard errors."""
+TASK = "Simulating a release for the intervals,"  # start of lines that report progress
+SETS = 5  # maximum number of synthetic sets in a replicate; more would hardly make an estimate more precise
+FEW = 10  # number below which a quantile of whole numbers has no interval: noise moves it by a whole value
+MOST_BIAS = 2.0  # largest bias that is subtracted from an estimate, in standard errors
 
 
 @dataclass(frozen=True)
 class Way:
     """Procedure from a file to estimates from its synthetic sets.
 
-    A file of more than :attr:`largest` rows is simulated with fewer, and its model with a pool smaller to the same degree, but
-    with the penalties of the release.
-    The variance due to sampling is of order 1 / n, that due to noise of order 1 / (n epsilon)^2. With fewer rows, epsilon is
-    multiplied by the root of n over the simulated rows, so these errors are larger by that same factor.
+    A file of more than :attr:`largest` rows is simulated with fewer, but with the penalties of the release. The variance due to
+    sampling is of order 1 / n, that due to noise of order 1 / (n epsilon)^2. So epsilon is multiplied by the root of n over the
+    simulated rows: both errors are larger by that same factor.
     """
 
     schema: PublicSchema
     analyses: Analyses
     epsilon: float
-    rows: int
-    """Rows of the file."""
-    drawn: int
-    """Rows of all sets together."""
-    knots: int
-    """Largest number of knots of the release, which has more rows than a simulated file may have."""
-    largest: int = LARGEST
-    """Maximum number of rows of a simulated file."""
+    rows: int  # rows of the file
+    drawn: int  # rows of all sets together
+    knots: int  # largest number of knots of the release, which has more rows than a simulated file may have
+    largest: int = LARGEST  # maximum number of rows of a simulated file
 
     @property
     def fraction(self) -> float:
@@ -79,18 +66,13 @@ class Way:
         return model.rows(round(self.rows * self.fraction), generator, sample=True)
 
     def fitted(self, rows: pd.DataFrame, generator: np.random.Generator, drawn_from: Model | None = None) -> Model:
-        """Fit the model of a release to the noisy numbers of a file.
+        """Fit the model of a release to the noisy numbers of a file, which is ``drawn_from`` the model of the simulated release.
 
-        Args:
-            rows: rows of the file.
-            generator: source of randomness.
-            drawn_from: model of the release that is simulated. Its sums are shrunk, so the noise leaves their posterior standard
-                deviation uncertain; shrinking them again would hide a part of it. It has the same pairs.
+        Its sums are shrunk, so the noise leaves their posterior standard deviation uncertain: they are not shrunk again.
         """
         epsilon = self.epsilon / math.sqrt(self.fraction)
         schema = self.schema.model_copy(update={"rows": len(rows)})
-        targets = drawn_from.targets if drawn_from else {}
-        noise = functools.partial(simulated_noise, generator, targets)
+        noise = functools.partial(simulated_noise, generator, drawn_from.targets if drawn_from else {})
         parts = measured(schema, rows, epsilon, noise, self.knots, drawn_from.pairs if drawn_from else None)
         return Model.of(schema, parts, drawn_from is None, self.rows)
 
@@ -125,13 +107,7 @@ def simulated_noise(
 ) -> list[int]:  # fmt: skip
     """Add discrete Laplace noise for simulations only, as the difference of two geometric numbers; it protects no one.
 
-    Args:
-        generator: source of randomness.
-        targets: estimates of pairs whose noise is reduced to what it leaves uncertain; that of columns and other pairs is not.
-        names: the column or pair that the counts belong to.
-        counts: the counts.
-        epsilon: cost of a release of the counts.
-        sensitivity: their largest total change between neighbours.
+    That of pairs with an estimate is reduced to what it leaves uncertain.
     """
     more, less = generator.geometric(-math.expm1(-epsilon / sensitivity), (2, len(counts)))
     noise = np.rint(targets[names].uncertain(more - less)) if names in targets else more - less
@@ -142,16 +118,12 @@ def simulated_noise(
 class Analysed:
     """A declared analysis of the synthetic sets, with its error."""
 
-    estimate: float
-    """Mean over the sets."""
+    estimate: float  # mean over the sets
     bias: float
     error: float
-    quantile: float
-    """Quantile of Student's t for a 95 % interval."""
-    limits: tuple[float, float] = (-math.inf, math.inf)
-    """Limits of the possible values, at which the interval ends."""
-    reason: str = ""
-    """Reason why there is no interval; empty if there is one."""
+    quantile: float  # quantile of Student's t for a 95 % interval
+    limits: tuple[float, float] = (-math.inf, math.inf)  # limits of the possible values, at which the interval ends
+    reason: str = ""  # reason why there is no interval; empty if there is one
 
     @property
     def corrected(self) -> float:
@@ -166,14 +138,7 @@ class Analysed:
 
 
 def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np.random.Generator) -> dict[str, Analysed]:
-    """Analyse synthetic sets.
-
-    Args:
-        way: the procedure of the release.
-        model: the model of the release.
-        sets: synthetic sets.
-        generator: source of randomness.
-    """
+    """Analyse synthetic sets of a release."""
     estimate = np.mean([values(way.schema, way.analyses, rows) for rows in sets], axis=0)
     bias = error = np.full(len(estimate), math.nan)
     if not all(_beforehand(way, model, name) for name in names(way.schema, way.analyses)):
@@ -185,15 +150,12 @@ def judged(way: Way, model: Model, estimate: Array, bias: Array, error: Array, q
     """Return the analyses with estimates, biases and errors (analyses,), each with an interval or a reason for none."""
     results = {}
     for k, name in enumerate(names(way.schema, way.analyses)):
-        result = Analysed(float(estimate[k]), _as_published(bias[k]), _as_published(error[k]), quantile, _limits(way, name))
+        # rounded as in analyses.csv, so combine.py gives the intervals of README.md to the last digit
+        biased, spread = (float(f"{number:.6g}") for number in (bias[k], error[k]))
+        result = Analysed(float(estimate[k]), biased, spread, quantile, _limits(way, name))
         estimated = math.nan if undeclared(way.schema, way.analyses, name) else result.estimate
         results[name] = replace(result, estimate=estimated, reason=_reason(way, model, name, result))
     return results
-
-
-def _as_published(number: float) -> float:
-    """Round to the digits of combine.py, so that it gives the intervals of README.md to the last digit."""
-    return float(f"{number:.6g}")
 
 
 def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
@@ -203,15 +165,22 @@ def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
         return "in some simulations, it has too few rows"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than the noise can explain"
-    (low, high), large = result.limits, abs(result.bias) > abs(result.estimate) / 2
-    if not low <= result.corrected <= high or (large and name in _quantiles(way.schema, way.analyses)):
-        return "too few rows for the noise"
-    return _inside_bin(way, name, result)
+    low, high = result.limits
+    large = name in _quantiles(way.schema, way.analyses) and abs(result.bias) > abs(result.estimate) / 2
+    return "too few rows for the noise" if large or not low <= result.corrected <= high else _inside_bin(way, name, result)
 
 
 def _beforehand(way: Way, model: Model, name: str) -> str:
     """Explain, without a simulation, why an analysis has no interval; empty if it may have one."""
-    return without_interval(way.schema, way.analyses, name) or _noisy_pair(way, model, name) or _heavy(way, model, name)
+    if known := without_interval(way.schema, way.analyses, name):
+        return known
+    reading = model.reading
+    factors = weakness(Layout(way.schema), reading.variables, reading.number, way.epsilon, model.pairs)
+    if noisy := _without(way.schema, way.analyses, name, (pair for pair, factor in factors.items() if factor <= 1)):
+        return f"the pair {noisy} has too much noise"
+    # few rows or the noise alone decide about heavy tails
+    heavy = [column for column in _columns(way.schema, way.analyses, name) if reading.variables[column].kurtosis > HEAVY]
+    return f"the noisy counts of {heavy[0]} have heavy tails" if heavy else ""
 
 
 def without_interval(schema: PublicSchema, analyses: Analyses, name: str) -> str:
@@ -234,16 +203,18 @@ def without_interval(schema: PublicSchema, analyses: Analyses, name: str) -> str
 
 def undeclared(schema: PublicSchema, analyses: Analyses, name: str) -> str:
     """Name a pair of columns that a regression needs, and that is not declared; empty if there is none."""
-    declared = {frozenset(pair) for pair in schema.pairs}
-    needed = itertools.combinations(_columns(schema, analyses, name), 2)
-    return next((" and ".join(pair) for pair in needed if frozenset(pair) not in declared), "")
+    return _without(schema, analyses, name, schema.pairs)
+
+
+def _without(schema: PublicSchema, analyses: Analyses, name: str, pairs: Iterable[Pair]) -> str:
+    """Name a pair of columns that an analysis needs, and that is not one of these; empty if there is none."""
+    known, needed = {frozenset(pair) for pair in pairs}, itertools.combinations(_columns(schema, analyses, name), 2)
+    return next((" and ".join(pair) for pair in needed if frozenset(pair) not in known), "")
 
 
 def _inside_bin(way: Way, name: str, result: Analysed) -> str:
     """Explain that a quantile depends on where values are within a bin, which noisy tables do not show; empty if it does not."""
     if name in _quantiles(way.schema, way.analyses) and (interval := result.interval):
-        import pandas as pd
-
         if way.schema.target.type == "whole" and interval[0] < FEW:
             return "it is a small whole number"
         levels = levels_of(way.schema.target)
@@ -272,17 +243,3 @@ def _columns(schema: PublicSchema, analyses: Analyses, name: str) -> list[str]:
     columns = {mean_name(column): [column] for column in schema.released}
     labels = {regression.label(outcome): [outcome, *regression.predictors] for regression in analyses.regressions}
     return columns.get(name) or next((named for label, named in labels.items() if f"{name}: ".startswith(f"{label}: ")), [])
-
-
-def _noisy_pair(way: Way, model: Model, name: str) -> str:
-    """Explain that an analysis needs a pair of columns that the release does not have, or only with much noise."""
-    factors = weakness(Layout(way.schema), model.variables, model.number, way.epsilon, model.pairs)
-    sound = {frozenset(pair) for pair, factor in factors.items() if factor <= 1}
-    needed = itertools.combinations(_columns(way.schema, way.analyses, name), 2)
-    return next((f"the pair {' and '.join(pair)} has too much noise" for pair in needed if frozenset(pair) not in sound), "")
-
-
-def _heavy(way: Way, model: Model, name: str) -> str:
-    """Explain that a column of a mean or regression has heavy tails, of which few rows or the noise alone decide."""
-    heavy = [column for column in _columns(way.schema, way.analyses, name) if model.variables[column].kurtosis > HEAVY]
-    return f"the noisy counts of {heavy[0]} have heavy tails" if heavy else ""

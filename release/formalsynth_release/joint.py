@@ -31,28 +31,18 @@ ROUNDS, STEPS = (3, 1), 15
 """Number of rounds of a fit, the number of them at the start that are not averaged, and largest number of steps in each."""
 ROUNDS_OF_HATS, STEPS_OF_HATS = (5, 3), 8
 """The same with hats: many strengths need small changes, for which the rows of the pool still suffice."""
-SWEEPS = 2
-"""Number of times that each column is drawn, given the others, in a round of a fit and for rows that are asked for."""
-MEMORY = 20
-"""Number of former steps that a step takes into account."""
-FARTHEST, FARTHEST_OF_HATS = 12.0, 3.0
-"""Largest change of a strength in a round; few rows say something about a pair of hats."""
+SWEEPS = 2  # number of times that each column is drawn, given the others, in a round of a fit and for rows that are asked for
+MEMORY = 20  # number of former steps that a step takes into account
+FARTHEST, FARTHEST_OF_HATS = 12.0, 3.0  # largest change of a strength in a round; few rows say something about a pair of hats
 PENALTY = 30.0
 """Penalty of squared strengths, in units of the variances of the products, and divided by the number of rows of the pool."""
-TRUST = 5.0
-"""Penalty of squared changes, divided by the same number: few or no rows of the pool say little about a combination."""
-RAKES = 5
-"""Number of times that the weights of rows are adjusted to the shares of each column."""
-SPREADS = np.geomspace(0.01, 1.0, 25)
-"""Standard deviations of the parts of a mixture for the correlations of products."""
-SHRINKING = 200
-"""Number of rounds that estimate the weights of the mixture."""
-LEAST = 1e-9
-"""Smallest share of a level."""
-CELLS = 20_000_000
-"""Largest number of weights at a time, in drawing rows; a fit may need four times as many."""
-CONSTANT = Function("", np.zeros(1, dtype=np.int64), np.ones((1, 1)))
-"""Function of a column that does not exist."""
+TRUST = 5.0  # penalty of squared changes, divided by the same number: few or no rows of the pool say little about a combination
+RAKES = 5  # number of times that the weights of rows are adjusted to the shares of each column
+SPREADS = np.geomspace(0.01, 1.0, 25)  # standard deviations of the parts of a mixture for the correlations of products
+SHRINKING = 200  # number of rounds that estimate the weights of the mixture
+LEAST = 1e-9  # smallest share of a level
+CELLS = 20_000_000  # largest number of weights at a time, in drawing rows; a fit may need four times as many
+CONSTANT = Function("", np.zeros(1, dtype=np.int64), np.ones((1, 1)))  # function of a column that does not exist
 
 
 @dataclass(frozen=True)
@@ -71,7 +61,7 @@ class Term:
 
     def exponents(self, strengths: Array) -> Array:
         """Compute the exponents of all combinations of values, from strengths (a * b,)."""
-        return np.asarray((self.first.values @ self._matrix(strengths) @ self.second.values.T).ravel())
+        return np.asarray((self.first.values @ strengths.reshape(self.shape) @ self.second.values.T).ravel())
 
     def means(self, weights: Array) -> Array:
         """Compute the means (a * b,) of the products, from the weights of all combinations of values."""
@@ -79,32 +69,18 @@ class Term:
         return np.asarray((self.first.values.T @ table @ self.second.values).ravel())
 
     def given(self, column: str, strengths: Array) -> tuple[Single, Single, Function]:
-        """Describe how the levels of a column depend on those of the other one.
-
-        Returns:
-            Functions (levels, k) of the levels, their factors (k, codes) for each code of the other column, and its function.
-        """
-        matrix = self._matrix(strengths)
+        """Return functions (levels, k) of a column, their factors (k, codes) for each code of the other one, and its function."""
+        matrix = strengths.reshape(self.shape)
         if column == self.first.column:
             own, factors, other = self.first, self.second.values @ matrix.T, self.second
         else:
             own, factors, other = self.second, self.first.values @ matrix, self.first
-        return own.values[own.codes].astype(np.float32), np.ascontiguousarray(factors.T, dtype=np.float32), other
+        return own.of_levels.astype(np.float32), np.ascontiguousarray(factors.T, dtype=np.float32), other
 
     @property
     def hats(self) -> bool:
         """True if a function is one of hats."""
         return self.first.hats or self.second.hats
-
-    @property
-    def farthest(self) -> float:
-        """Largest change of a strength in a round."""
-        return FARTHEST_OF_HATS if self.hats else FARTHEST
-
-    @property
-    def combinations(self) -> int:
-        """Number of combinations of values."""
-        return len(self.first.values) * len(self.second.values)
 
     @property
     def size(self) -> int:
@@ -121,9 +97,6 @@ class Term:
         """Squares of the products."""
         return Term(self.first.squared, self.second.squared)
 
-    def _matrix(self, strengths: Array) -> Array:
-        return strengths.reshape(self.shape)
-
 
 @dataclass(frozen=True)
 class Sum:
@@ -131,25 +104,23 @@ class Sum:
 
     first: Variable
     second: Variable
-    means: Array
-    """(a * b,) sums of products of at most 1, divided by the number of rows."""
-    error: float
-    """Standard deviation of their noise."""
+    means: Array  # (a * b,) sums of products of at most 1, divided by the number of rows
+    error: float  # standard deviation of their noise
 
     @functools.cached_property
     def term(self) -> Term:
         """The products."""
         return Term(self.first.function, self.second.function)
 
+    @property
+    def alone(self) -> Array:
+        """Shares (codes, codes) of combinations of values if the columns are independent."""
+        return np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
+
     @functools.cached_property
     def independent(self) -> Array:
         """Means (a * b,) of the products if the columns are independent."""
-        return self.term.means(self._combinations)
-
-    @property
-    def _combinations(self) -> Array:
-        """Shares (codes, codes) of combinations of values if the columns are independent."""
-        return np.outer(self.term.first.shares(self.first.shares), self.term.second.shares(self.second.shares))
+        return self.term.means(self.alone)
 
     def differences(self) -> Array:
         """Compute the differences (a * b,) from independent columns.
@@ -175,7 +146,7 @@ class Sum:
         """Standard deviations (a * b,) of the products in the bases of both variables, if the columns are independent."""
         functions = zip((self.term.first, self.term.second), (self.first.basis, self.second.basis), strict=True)
         term = Term(*(replace(function, values=function.values @ basis) for function, basis in functions))
-        variances = term.squared.means(self._combinations) - term.means(self._combinations) ** 2
+        variances = term.squared.means(self.alone) - term.means(self.alone) ** 2
         return np.asarray(np.sqrt(np.maximum(variances, LEAST)))
 
     @property
@@ -191,8 +162,7 @@ class Condition:
 
     term: Term
     means: Array
-    start: float = 0.0
-    """Strength at the start of the fit."""
+    start: float = 0.0  # strength at the start of the fit
 
 
 @dataclass(frozen=True)
@@ -200,16 +170,9 @@ class Target:
     """Estimated means of the products of a pair."""
 
     of_pair: Sum
-    means: Array
-    """(a * b,) means of the products."""
+    means: Array  # (a * b,) means of the products
     kept: Array | None = None
-    """(a * b,) standard deviations of what the noise leaves uncertain, relative to those of the noise, in the bases of both; None
-    if all of it."""
-
-    @property
-    def condition(self) -> Condition:
-        """The condition with the products that the noise was added to."""
-        return Condition(self.of_pair.term, self.means)
+    """(a * b,) standard deviations that the noise leaves, relative to its own, in the bases of both; None if all of it."""
 
     def uncertain(self, noise: Array) -> Array:
         """Reduce noise (a * b,) of the sums to what it leaves uncertain."""
@@ -222,24 +185,14 @@ class Target:
 class Joint:
     """Distribution of the levels of all columns."""
 
-    shares: Mapping[str, Array]
-    """Shares (levels,) of each column."""
-    fields: Mapping[str, Array]
-    """Log weights (levels,) of the levels of each column, which give it its shares."""
+    shares: Mapping[str, Array]  # shares (levels,) of each column
+    fields: Mapping[str, Array]  # log weights (levels,) of the levels of each column, which give it its shares
     terms: tuple[Term, ...]
-    strengths: tuple[Array, ...]
-    """Strengths of the products of each term."""
-    pool: Places
-    """Levels of rows with this distribution, from which drawn rows start, of the columns of the terms."""
+    strengths: tuple[Array, ...]  # strengths of the products of each term
+    pool: Places  # levels of rows with this distribution, from which drawn rows start, of the columns of the terms
 
     def drawn(self, number: int, generator: np.random.Generator, sample: bool = False) -> Places:
-        """Draw the levels (number,) of each column.
-
-        Args:
-            number: number of rows.
-            generator: source of randomness.
-            sample: True for independent rows, as in a file; otherwise, each column has its shares.
-        """
+        """Draw the levels (number,) of each column: independent rows for a sample, as in a file; otherwise, its shares."""
         most = _most_rows(self.fields, self.terms)
         blocks = [self._block(min(most, number - start), generator, sample) for start in range(0, number, most)]
         places = {column: np.concatenate([block[column] for block in blocks]) for column in self.fields}
@@ -275,22 +228,19 @@ class Joint:
         return replace(self, fields=fields, pool=places)
 
     def weights(self, column: str, places: Places) -> tuple[Single, Integers | None]:
-        """Compute weights of the levels of a column of a term, given the others.
+        """Compute weights (levels, c) of a column for each combination of other columns' values, and that (n,) of each row.
 
-        Returns:
-            Weights (levels, c) for each combination of the others' values, and the combination (n,) of each row; or weights
-            (levels, n) for each row and None, if there are hardly fewer combinations than rows.
+        If there are hardly fewer combinations than rows, return weights (levels, n) for each row, and None.
         """
-        given = [
-            term.given(column, strengths)
-            for term, strengths in zip(self.terms, self.strengths, strict=True)
-            if column in (term.first.column, term.second.column)
-        ]
+        of = zip(self.terms, self.strengths, strict=True)
+        given = [term.given(column, strengths) for term, strengths in of if column in (term.first.column, term.second.column)]
         functions, factors, others = zip(*given, strict=True)
-        codes, index = _combined(others, places)
-        exponents: Single = np.hstack(functions) @ np.vstack(
-            [factor.take(code, axis=1) for factor, code in zip(factors, codes, strict=True)]
-        )
+        codes, index = tuple(other.codes[places[other.column]] for other in others), None
+        sizes = tuple(len(other.values) for other in others)
+        if 2 * math.prod(sizes) <= len(codes[0]):
+            codes, index = np.unravel_index(np.arange(math.prod(sizes)), sizes), np.ravel_multi_index(codes, sizes)
+        taken = [factor.take(code, axis=1) for factor, code in zip(factors, codes, strict=True)]
+        exponents: Single = np.hstack(functions) @ np.vstack(taken)
         exponents += self.fields[column][:, None].astype(np.float32)
         exponents -= exponents.max(axis=0)
         np.exp(exponents, out=exponents)
@@ -315,23 +265,10 @@ class Joint:
         return tilts
 
 
-def _combined(functions: Sequence[Function], places: Places) -> tuple[Sequence[Integers], Integers | None]:
-    """Return the codes of functions in each combination, and the combination (n,) of each row; or the codes (n,) and None."""
-    codes = tuple(function.codes[places[function.column]] for function in functions)
-    sizes = tuple(len(function.values) for function in functions)
-    number = math.prod(sizes)
-    if 2 * number > len(codes[0]):
-        return codes, None
-    return np.unravel_index(np.arange(number), sizes), np.ravel_multi_index(codes, sizes)
-
-
 def raked(places: Places, shares: Mapping[str, Array], generator: np.random.Generator) -> Places:
-    """Choose rows by weight so that each column has its shares, with a third of the noise of independent rows.
+    """Choose rows by weight so that each column has its shares: this corrects most of what chance and an inexact fit changed.
 
-    This puts right most of what chance and an inexact fit have changed.
-
-    Weights are adjusted to one column after the other (raking; Deming and Stephan 1940, Annals of Mathematical Statistics 11,
-    427-444).
+    Weights are adjusted to each column in turn (raking; Deming and Stephan 1940, Ann. Math. Statist. 11, 427-444).
     """
     number = len(next(iter(places.values())))
     weights = np.ones(number)
@@ -351,14 +288,9 @@ def _by_weight(weights: Array, generator: np.random.Generator) -> Integers:
 
 
 def joint_of(shares: Mapping[str, Array], conditions: Sequence[Condition], rows: float, released: float | None = None) -> Joint:
-    """Fit the distribution.
+    """Fit the distribution to shares (levels,) of columns, and to means of products, for a file with a number of rows.
 
-    Args:
-        shares: shares (levels,) of each column.
-        conditions: means of products.
-        rows: rows of the file.
-        released: rows of the file that is released, if this one simulates it with fewer: penalties are those of its fit, since
-            larger ones would hide a part of the noise. By default, ``rows``.
+    If it simulates a file that is released with more rows, penalties are for these: larger ones would hide a part of the noise.
     """
     fields = {column: np.log(np.maximum(share, LEAST)) for column, share in shares.items()}
     terms = tuple(condition.term for condition in conditions)
@@ -372,7 +304,11 @@ def joint_of(shares: Mapping[str, Array], conditions: Sequence[Condition], rows:
     joint = Joint(shares, fields, terms, strengths, pool)
     if any(condition.start for condition in conditions):
         joint = joint.moved(pool, generator)
-    margins = _margins(terms)
+    functions: dict[tuple[str, bytes], Function] = {}
+    for function in (function for term in terms for function in (term.first, term.second)):
+        functions.setdefault((function.column, function.codes.tobytes()), function)
+    # the means of indicators, scores and their squares in single columns stay
+    margins = [Term(function.with_squares if function.scored else function) for function in functions.values()]
     of_margins = [margin.means(margin.first.shares(shares[margin.first.column])) for margin in margins]
     means = np.concatenate([*of_margins, *(condition.means for condition in conditions)])
     hats = any(term.hats for term in terms)
@@ -397,11 +333,9 @@ def estimated(sums: Sequence[Sum]) -> list[Target]:
     differences, spreads, noise = (np.concatenate(kind) for kind in zip(*parts, strict=True))
     closer, errors = shrunk(differences / spreads, noise / spreads)
     ends = np.cumsum([of_pair.term.size for of_pair in sums])[:-1]
-    results = np.split(spreads * closer, ends), np.split(spreads * errors / np.maximum(noise, LEAST), ends)
-    return [
-        Target(of_pair, of_pair.independent + of_pair.turned(of_means, back=True), of_kept)
-        for of_pair, of_means, of_kept in zip(sums, *results, strict=True)
-    ]
+    means, kept = np.split(spreads * closer, ends), np.split(spreads * errors / np.maximum(noise, LEAST), ends)
+    targets = zip(sums, means, kept, strict=True)
+    return [Target(of, of.independent + of.turned(own, back=True), of_kept) for of, own, of_kept in targets]
 
 
 def consistent(sums: Sequence[Sum]) -> list[Target]:
@@ -409,28 +343,12 @@ def consistent(sums: Sequence[Sum]) -> list[Target]:
     return [Target(of_pair, of_pair.independent + of_pair.differences()) for of_pair in sums]
 
 
-def _margins(terms: Sequence[Term]) -> list[Term]:
-    """List functions of single columns whose means stay: indicators, scores and their squares, once for each set of codes."""
-    functions: dict[tuple[str, bytes], Function] = {}
-    for function in (function for term in terms for function in (term.first, term.second)):
-        functions.setdefault((function.column, function.codes.tobytes()), function)
-    return [Term(function.with_squares if function.scored else function) for function in functions.values()]
-
-
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of a pool, with the index of their combination of levels in each term."""
+    """Rows of a pool, with the index (n,) of their combination of levels in each term."""
 
     terms: Sequence[Term]
     index: Sequence[Integers]
-
-    @classmethod
-    def of(cls, terms: Sequence[Term], pool: Places) -> _Rows:
-        return cls(terms, [term.index(pool) for term in terms])
-
-    def __len__(self) -> int:
-        """Count the rows."""
-        return len(self.index[0])
 
     def split(self, strengths: Array) -> list[Array]:
         """Split strengths (k,) by term."""
@@ -450,12 +368,12 @@ class _Rows:
     def means(self, weights: Array) -> Array:
         """Compute the weighted means (k,) of all products."""
         named = zip(self.terms, self.index, strict=True)
-        counts = [np.asarray(np.bincount(index, weights, term.combinations), dtype=float) for term, index in named]
-        return np.concatenate([term.means(count) for term, count in zip(self.terms, counts, strict=True)])
+        sized = [(term, index, len(term.first.values) * len(term.second.values)) for term, index in named]
+        return np.concatenate([term.means(np.bincount(index, weights, size).astype(float)) for term, index, size in sized])
 
     def variances(self) -> Array:
         """Compute the variances (k,) of all products."""
-        equal = np.full(len(self), 1 / len(self))
+        equal = np.full(len(self.index[0]), 1 / len(self.index[0]))
         return replace(self, terms=[term.squared for term in self.terms]).means(equal) - self.means(equal) ** 2
 
 
@@ -464,16 +382,14 @@ class _Fit:
     """Round of a fit, which changes strengths and chooses rows."""
 
     margins: Sequence[Term]
-    means: Array
-    """(k,) means that the products of margins and terms have in the end."""
-    steps: int
-    """Largest number of steps."""
-    penalized: int
-    """Number of rows for which penalties are made."""
+    means: Array  # (k,) means that the products of margins and terms have in the end
+    steps: int  # largest number of steps
+    penalized: int  # number of rows for which penalties are made
 
     def nearer(self, joint: Joint, share: float, generator: np.random.Generator) -> Joint:
         """Make a share of the change with which the weighted rows of the pool have the means, and choose rows by weight."""
-        rows = _Rows.of([*self.margins, *joint.terms], joint.pool)
+        terms = [*self.margins, *joint.terms]
+        rows = _Rows(terms, [term.index(joint.pool) for term in terms])
         before = np.concatenate([*(np.zeros(margin.size) for margin in self.margins), *joint.strengths])
         change = share * self._change(rows, before)
         chosen = generator.permutation(_by_weight(rows.weights(change), generator))
@@ -500,9 +416,9 @@ class _Fit:
             value = most + np.log(total) - self.means @ change + penalty @ after**2 / 2 + trust * (change @ change) / 2
             return float(value), (rows.means(weights / total) - self.means + penalty * after + trust * change) * scale
 
-        farthest = np.concatenate([np.full(term.size, term.farthest) for term in rows.terms]) / scale
-        bounds = list(zip(-farthest, farthest, strict=True))
-        start = np.zeros(len(before))
+        farthest = [np.full(term.size, FARTHEST_OF_HATS if term.hats else FARTHEST) for term in rows.terms]
+        ends = np.concatenate(farthest) / scale
+        start, bounds = np.zeros(len(before)), list(zip(-ends, ends, strict=True))
         solution = scipy.optimize.minimize(
             loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": self.steps, "maxcor": MEMORY}
         )
@@ -520,13 +436,10 @@ def _chosen(weights: Single, index: Integers | None, generator: np.random.Genera
 
 
 def shrunk(values: Array, errors: Array) -> tuple[Array, Array]:
-    """Shrink estimates towards 0 by their standard errors, under a prior that is a mixture of normals.
+    """Shrink estimates towards 0 by their standard errors, and return posterior means and standard deviations.
 
-    The weights of the mixture are estimated, with a prior that weighs as much as one estimate, so a few strong relations among
-    many weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
-
-    Returns:
-        Posterior means and standard deviations.
+    The prior is a mixture of normals, whose weights are estimated with a prior that weighs as much as one estimate. So a few
+    strong relations among many weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
     """
     total = SPREADS[:, None] ** 2 + errors**2
     log_density = -(np.log(total) + values**2 / total) / 2

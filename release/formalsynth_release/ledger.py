@@ -18,31 +18,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
 from formalsynth.runtime.private import FILE, private_folder, write_private, write_private_bytes
 from formalsynth_release.same_rows import Sketch
 
-VARIABLE = "FORMALSYNTH_LEDGERS"
-"""Environment variable with the folder of the ledgers, for an office that shares one."""
-CONFIDENTIAL = "confidential"
-"""Folder of a study's confidential files."""
-HEAD_FILE = f"{CONFIDENTIAL}/ledger.head"
-"""Head of the ledger after the last entry of a study."""
-KEY = "key"
-KEY_LENGTH = 32
-"""File with the key of the hashes, and its number of bytes."""
-GROUP_FILE = 0o660
-"""Mode of a file in a folder that a group shares."""
-FIRST = "0" * 64
-"""Hash in the first line, instead of that of a line before it."""
-HEAD = re.compile(r"([1-9]\d{0,8}):([0-9a-f]{64})")
-"""Head of a ledger: the number of its entries and the hash of the last line."""
+VARIABLE = "FORMALSYNTH_LEDGERS"  # environment variable with the folder of the ledgers, for an office that shares one
+CONFIDENTIAL = "confidential"  # folder of a study's confidential files
+HEAD_FILE = f"{CONFIDENTIAL}/ledger.head"  # head of the ledger after the last entry of a study
+KEY, KEY_LENGTH = "key", 32  # file with the key of the hashes, and its number of bytes
+FIRST = "0" * 64  # hash in the first line, instead of that of a line before it
+HEAD = re.compile(r"([1-9]\d{0,8}):([0-9a-f]{64})")  # head of a ledger: the number of its entries and the hash of the last line
 
 
 T = TypeVar("T", bound=Model)
@@ -59,8 +50,7 @@ class OpenedEntry(_Dated):
 
     kind: Literal["opened"] = "opened"
     source: str
-    key: str
-    """Keyed hash of the source: hashes made with another key would match nothing."""
+    key: str  # keyed hash of the source: hashes made with another key would match nothing
 
 
 class FileEntry(_Dated):
@@ -75,8 +65,7 @@ class BudgetEntry(_Dated):
 
     kind: Literal["budget"] = "budget"
     budget: float = Field(gt=0, allow_inf_nan=False)
-    reason: str = Field("", max_length=1000)
-    """Reason for a change."""
+    reason: str = Field("", max_length=1000)  # reason for a change
 
 
 class ReleaseEntry(_Dated):
@@ -85,16 +74,14 @@ class ReleaseEntry(_Dated):
     kind: Literal["release"] = "release"
     study: str
     neighbours: Literal["add_remove", "replace"]
-    epsilon: float = Field(gt=0, allow_inf_nan=False)
-    """Largest epsilon that it may claim: its declared ceiling."""
+    epsilon: float = Field(gt=0, allow_inf_nan=False)  # largest epsilon that it may claim: its declared ceiling
 
 
 class CrossingEntry(_Dated):
     """Entry for the crossing of a release, before it is stored under its name."""
 
     kind: Literal["crossing"] = "crossing"
-    release: int = Field(ge=0)
-    """Index among the releases."""
+    release: int = Field(ge=0)  # index among the releases
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
@@ -114,7 +101,13 @@ class ComparisonEntry(_Dated):
 
 
 Entry = OpenedEntry | FileEntry | BudgetEntry | ReleaseEntry | CrossingEntry | OutcomeEntry | ComparisonEntry
-_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
+
+
+class Line(Model):
+    """Line of a ledger."""
+
+    before: str  # hash of the line before it
+    entry: Entry = Field(discriminator="kind")
 
 
 def today() -> str:
@@ -134,9 +127,8 @@ def ledgers_folder() -> Path:
             raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: {what}")
         return Path(chosen)
     try:
-        return private_folder(
-            Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "formalsynth" / "ledgers"
-        )
+        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        return private_folder(state / "formalsynth" / "ledgers")
     except (OSError, RuntimeError) as error:
         raise DataError(f"{VARIABLE}: not given, and there is no home folder ({error}): name a folder for the ledgers") from error
 
@@ -144,7 +136,7 @@ def ledgers_folder() -> Path:
 def _mode() -> int:
     """Return the mode of files in the folder of ledgers: open to its group if a group shares the folder (``chmod 2770``)."""
     shared = stat.S_IWGRP | stat.S_ISGID
-    return GROUP_FILE if ledgers_folder().stat().st_mode & shared == shared else FILE
+    return 0o660 if ledgers_folder().stat().st_mode & shared == shared else FILE
 
 
 def ledger_key() -> bytes:
@@ -177,15 +169,13 @@ def locked(path: Path, busy: str = "") -> Iterator[None]:
     """
     lock = FileLock(path, timeout=0 if busy else -1, mode=_mode())
     try:
-        lock.acquire()
+        held = lock.acquire()
     except Timeout:
         raise DataError(f"{path.parent}: {busy}") from None
     except NotImplementedError as error:
         raise DataError(f"{path}: cannot be locked: use a folder on a file system that supports locks") from error
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
 
 
 @dataclass
@@ -235,10 +225,8 @@ class Ledger:
             raise DataError(f"{by}: given {kept!r}; allowed: {allowed}")
         number = int(parts[1])
         if number > len(self.lines) or _hash(self.lines[number - 1]) != parts[2]:
-            raise DataError(
-                f"{self.path}: does not begin with the {number} entries that {by} covers: the ledger was lost, changed, or "
-                "replaced by an older copy. Restore it; nothing is released until then"
-            )
+            lost = "the ledger was lost, changed, or replaced by an older copy. Restore it; nothing is released until then"
+            raise DataError(f"{self.path}: does not begin with the {number} entries that {by} covers: {lost}")
         return number
 
     def add(self, *entries: Entry) -> None:
@@ -249,7 +237,8 @@ class Ledger:
         """
         lines = [*self.lines]
         for entry in entries:
-            lines.append(_line(lines, entry))
+            tree = {"before": _hash(lines[-1]) if lines else FIRST, "entry": entry.model_dump(mode="json")}
+            lines.append(json.dumps(tree, sort_keys=True, separators=(",", ":")))
         write_private(self.path, "".join(f"{line}\n" for line in lines), _mode())
         self.lines, self.entries = lines, [*self.entries, *entries]
 
@@ -269,7 +258,8 @@ def read_ledger(source: str) -> Ledger:
         ledger.lines = ledger.path.read_text(encoding="utf-8").splitlines()
         ledger.entries = list(_entries(ledger.lines, source))
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise DataError(f"{ledger.path}: is damaged ({_reason(error)}); nothing is released until it is restored") from error
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(f"{ledger.path}: is damaged ({reason}); nothing is released until it is restored") from error
     return ledger
 
 
@@ -299,10 +289,8 @@ def check_study(ledger: Ledger, study: Path) -> None:
     if path.exists():
         source, _, head = path.read_text(encoding="utf-8").strip().partition(" ")
         if source != ledger.source:
-            raise DataError(
-                f"{study}: source: given {ledger.source}; allowed: {source}, in whose ledger this study has entries. For a "
-                "file of other people, make another study"
-            )
+            allowed = f"{source}, in whose ledger this study has entries. For a file of other people, make another study"
+            raise DataError(f"{study}: source: given {ledger.source}; allowed: {allowed}")
         ledger.check_head(head, str(path))
 
 
@@ -316,11 +304,6 @@ def _hash(line: str) -> str:
     return hashlib.sha256(line.encode()).hexdigest()
 
 
-def _line(lines: Sequence[str], entry: Entry) -> str:
-    before = _hash(lines[-1]) if lines else FIRST
-    return json.dumps({"before": before, "entry": entry.model_dump(mode="json")}, sort_keys=True, separators=(",", ":"))
-
-
 def _entries(lines: Sequence[str], source: str) -> Iterator[Entry]:
     """Read the entries of a ledger.
 
@@ -331,9 +314,9 @@ def _entries(lines: Sequence[str], source: str) -> Iterator[Entry]:
         raise ValueError("it has no entry")
     before, releases = FIRST, 0
     for place, line in enumerate(lines, 1):
-        read = json.loads(line)
-        entry = _ENTRY.validate_json(json.dumps(read["entry"]), strict=True)
-        if set(read) != {"before", "entry"} or read["before"] != before:
+        read = Line.model_validate_json(line, strict=True)
+        entry = read.entry
+        if read.before != before:
             raise ValueError(f"entry {place} does not follow the one before it: something was edited, deleted or moved")
         if isinstance(entry, OpenedEntry) != (place == 1) or (isinstance(entry, OpenedEntry) and entry.source != source):
             raise ValueError(f"entry {place} is of the wrong kind, or of another source")
@@ -342,8 +325,3 @@ def _entries(lines: Sequence[str], source: str) -> Iterator[Entry]:
         releases += isinstance(entry, ReleaseEntry)
         before = _hash(line)
         yield entry
-
-
-def _reason(error: Exception) -> str:
-    """Describe an error of a ledger in one line, without the long listing of a model."""
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -8,22 +8,47 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from formalsynth_release.records import codes, from_unit, to_unit
-from formalsynth_release.schema import Column
+from formalsynth_release.schema import Column, PublicSchema
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from formalsynth.core.arrays import Array, Integers
 
-EDGE = 1e-9
-"""Relative distance from the ends of a span that is left for rounding errors."""
-NEAR = 0.2
-"""Distance from a declared edge below which the end of a bin gives way to it, in widths of a bin."""
-MISSING = -1
-"""Level of a missing value."""
+EDGE = 1e-9  # relative distance from the ends of a span that is left for rounding errors
+NEAR = 0.2  # distance from a declared edge below which the end of a bin gives way to it, in widths of a bin
+MISSING = -1  # level of a missing value
+
+
+def to_unit(column: Column, values: Array) -> Array:
+    """Convert numbers between the declared bounds to positions from 0 (lower bound) to 1 (upper bound), on the declared scale."""
+    low, high = column.ends
+    if column.scale == "log":
+        return np.asarray(np.log(values / low) / np.log(high / low))
+    if column.unit is not None:
+        first, value, last = (np.arcsinh(np.asarray(end) / column.unit) for end in (low, values, high))
+        return np.asarray((value - first) / (last - first))
+    return (values - low) / (high - low)
+
+
+def from_unit(column: Column, shares: Array) -> Array:
+    """Invert :func:`to_unit`."""
+    low, high = column.ends
+    if column.unit is not None:
+        first, last = np.arcsinh(low / column.unit), np.arcsinh(high / column.unit)
+        return np.asarray(column.unit * np.sinh(first + (last - first) * shares))
+    return low * (high / low) ** shares if column.scale == "log" else low + (high - low) * shares
+
+
+def codes(column: Column, values: pd.Series) -> Integers:
+    """Return the index (n,) of the declared category of each value; -1 for one that is missing or not declared."""
+    return pd.Index(column.categories or []).get_indexer(pd.Index(values)).astype(np.int64)
+
+
+def no_rows(schema: PublicSchema) -> pd.DataFrame:
+    """Make a table of the released columns without rows, to compute everything that follows from declarations alone."""
+    return pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})
 
 
 @dataclass(frozen=True)
@@ -34,8 +59,7 @@ class Levels:
     spans: Array
     """(levels, 2) lower and upper end of each level on the unit scale of the column, between the values that numbers are rounded
     to; not used for categories."""
-    below: int
-    """Number of levels below 0, if 0 has a level of its own; otherwise -1."""
+    below: int  # number of levels below 0, if 0 has a level of its own; otherwise -1
 
     def __len__(self) -> int:
         """Count the levels."""
@@ -64,8 +88,7 @@ class Levels:
         """Positions (levels,) of the last run on the declared scale; None for categories without an order."""
         if self.column.type == "category":
             return np.arange(len(self), dtype=float) if self.ordered else None
-        middle: Array = self.spans[self.runs[-1]].mean(axis=1)
-        return middle
+        return np.asarray(self.spans[self.runs[-1]].mean(axis=1))
 
     def kinds(self, places: Integers) -> Integers:
         """Index (n,) of the run of each level; after the runs, each code and missing values have one of their own."""
@@ -75,15 +98,11 @@ class Levels:
 
     def examples(self, share: float) -> pd.Series:
         """Return a value (width,) of each level, at the same position in all of them; codes and missing values come last."""
-        import pandas as pd
-
         values = self.values(np.arange(len(self)), np.full(len(self), share))
         return pd.Series([*values, *self.column.codes, *([np.nan] if self.column.may_be_missing else [])])
 
     def parted_at(self, number: float) -> bool:
         """Return True if no level has values on both sides of a number: values below it, and values not below it."""
-        import pandas as pd
-
         step = 10.0**-self.column.places
         first = math.ceil(number / step - EDGE) * step
         below, above = self.of(pd.Series([first - step, first])).tolist()
@@ -100,14 +119,11 @@ class Levels:
     @property
     def widths(self) -> Array:
         """Widths (levels,) on the unit scale."""
-        width: Array = self.spans[:, 1] - self.spans[:, 0]
-        return width
+        return np.asarray(self.spans[:, 1] - self.spans[:, 0])
 
     @property
     def smooth(self) -> list[slice]:
         """Runs of levels whose counts change gradually: bins of numbers between 0, if it has a level, and declared points."""
-        import pandas as pd
-
         if self.column.type == "category":
             return []
         points = sorted(self.of(pd.Series(self.column.points or [], dtype=float)).tolist())
@@ -166,9 +182,8 @@ def _spans(column: Column, first: float, last: float, number: int) -> Array:
     between = (np.ceil(inner / step - EDGE) - 0.5) * step
     outer = np.array([first - step / 2, last + step / 2])
     edges = to_unit(column, np.unique(np.concatenate([outer, np.clip(between, *outer)])))
-    steps = np.rint(
-        np.array([*(column.edges or []), *(column.points or []), *(point + step for point in column.points or [])]) / step
-    )
+    points = column.points or []
+    steps = np.rint(np.array([*(column.edges or []), *points, *(point + step for point in points)]) / step)
     declared = (steps - 0.5) * step
     declared = to_unit(column, declared[(declared > outer[0] + step / 4) & (declared < outer[1] - step / 4)])
     if len(declared):

@@ -14,22 +14,16 @@ from formalsynth_release.levels import Levels
 if TYPE_CHECKING:
     from formalsynth.core.arrays import Array, Integers
 
-ORDER = 3
-"""Order of the differences of log densities that are penalized."""
-STIFFNESSES = np.geomspace(0.01, 1000, 11)
-"""Penalty weights that are averaged over."""
-LEAST_WEIGHT = 1e-6
-"""Smallest weight of a count, which keeps matrices invertible."""
-LEAST = 0.001
-"""Smallest fitted count."""
-STEPS, CLOSE = 60, 1e-4
-"""Largest number of steps of a fit, and the change of log densities below which it ends."""
+ORDER = 3  # order of the differences of log densities that are penalized
+STIFFNESSES = np.geomspace(0.01, 1000, 11)  # penalty weights that are averaged over
+LEAST_WEIGHT = 1e-6  # smallest weight of a count, which keeps matrices invertible
+LEAST = 0.001  # smallest fitted count
+STEPS, CLOSE = 60, 1e-4  # largest number of steps of a fit, and the change of log densities below which it ends
 STANDING_OUT = 5.0
 """Standard deviations of the noise above which a count is not noise alone: such noise has a probability of 0.0004."""
 PRECISION = 0.03
 """Precision of the number that is subtracted from all counts, relative to twice the standard deviation of the noise."""
-FINER = 16
-"""Number of points in each bin at which a distribution function is interpolated."""
+FINER = 16  # number of points in each bin at which a distribution function is interpolated
 
 
 def shares_of(levels: Levels, numbers: Array, scale: float, rows: float) -> Array:
@@ -37,18 +31,9 @@ def shares_of(levels: Levels, numbers: Array, scale: float, rows: float) -> Arra
 
     Smoothing and cutting make counts larger on average. So the same number is subtracted from all noisy counts, such that the
     result adds up to the number of rows. Dividing by the sum instead would lower large counts, which are hardly wrong.
-
-    Args:
-        levels: levels of the column.
-        numbers: (levels,) noisy counts; those of missing values at the end.
-        scale: scale of their noise.
-        rows: number of rows.
     """
-    runs = tuple(
-        (run.start, tuple((levels.widths[run] / levels.widths[run].mean()).tolist()))
-        for run in levels.smooth
-        if run.stop - run.start > ORDER + 1
-    )
+    wide = [(run.start, levels.widths[run]) for run in levels.smooth if run.stop - run.start > ORDER + 1]
+    runs = tuple((start, tuple((widths / widths.mean()).tolist())) for start, widths in wide)
     return _remembered(tuple(numbers.tolist()), runs, discrete_laplace_variance(scale), rows)
 
 
@@ -91,15 +76,12 @@ def decreasing_outwards(noisy: Array, variance: float, widths: Array) -> Array:
     if not len(standing):
         return noisy
     first, last = standing[0], standing[-1] + 1
-    before, after = (_monotone(noisy[end], widths[end], up) for end, up in ((slice(first), True), (slice(last, None), False)))
-    return np.concatenate([before, noisy[first:last], after])
-
-
-def _monotone(noisy: Array, widths: Array, increasing: bool) -> Array:
-    if not len(noisy):
-        return noisy
-    density = scipy.optimize.isotonic_regression(noisy / widths, weights=widths, increasing=increasing).x
-    return np.asarray(density * widths)
+    decreasing = noisy.copy()
+    for end, up in ((slice(first), True), (slice(last, None), False)):
+        if len(of_end := widths[end]):
+            density = scipy.optimize.isotonic_regression(noisy[end] / of_end, weights=of_end, increasing=up).x
+            decreasing[end] = density * of_end
+    return decreasing
 
 
 def smoothed(noisy: Array, variance: float, widths: Array) -> Array:
@@ -162,14 +144,8 @@ def _solved(matrix: Array, right: Array) -> Array:
 def inside(shares: Array, widths: Array, places: Integers, within: Array) -> Array:
     """Move values inside bins so the density follows adjacent bins: in a tail, it decreases within each bin.
 
-    Args:
-        shares: (bins,) shares, interpolated by a monotone distribution function (Fritsch and Carlson 1980).
-        widths: (bins,) widths.
-        places: (n,) bin of each value.
-        within: (n,) position within the bin by probability, from 0 to 1.
-
-    Returns:
-        Position (n,) within the bin by width, from 0 to 1.
+    A monotone distribution function interpolates the shares (bins,) (Fritsch and Carlson 1980). It turns positions ``within`` the
+    bins, from 0 to 1, by probability into those by width.
     """
     ends, edges = (np.concatenate([[0.0], np.cumsum(parts)]) for parts in (shares, widths))
     grid = np.interp(np.arange(len(shares) * FINER + 1) / FINER, np.arange(len(edges)), edges)
@@ -179,14 +155,7 @@ def inside(shares: Array, widths: Array, places: Integers, within: Array) -> Arr
 
 
 def inside_levels(levels: Levels, shares: Array, places: Integers, within: Array) -> Array:
-    """Apply :func:`inside` to each run of adjacent bins of a column; values in runs of one or two bins are unchanged.
-
-    Args:
-        levels: levels of the column.
-        shares: (levels,) shares.
-        places: (n,) level of each value.
-        within: (n,) position within the level by probability, from 0 to 1.
-    """
+    """Apply :func:`inside` to each run of adjacent bins of a column; values in runs of one or two bins are unchanged."""
     moved = within.copy()
     for run in levels.smooth:
         of_run = (places >= run.start) & (places < run.stop)

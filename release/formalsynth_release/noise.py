@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-FINER = 1 + 1e-9
-"""Factor that makes the scale slightly larger, so rounding never makes epsilon larger."""
+FINER = 1 + 1e-9  # factor that makes the scale slightly larger, so rounding never makes epsilon larger
 
 
 def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:

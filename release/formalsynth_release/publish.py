@@ -14,11 +14,14 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError, counted
-from formalsynth.runtime.private import private_folder, write_private, write_private_bytes
+from formalsynth.core.yaml_text import yaml_text
+from formalsynth.runtime.private import forbid_core_dumps, private_folder, write_private, write_private_bytes
 from formalsynth.runtime.scratch import scratch_folder, sweep
-from formalsynth_release.budget import Started, finish, head_line, record, start
+from formalsynth_release.budget import finish, head_line, record, start
 from formalsynth_release.crossing import (
     CROSSING,
     DECLARATIONS,
@@ -26,7 +29,6 @@ from formalsynth_release.crossing import (
     Crossing,
     Declarations,
     Earlier,
-    EarlierRelease,
     Part,
     read_crossing,
     sha256,
@@ -36,6 +38,7 @@ from formalsynth_release.declarations import checked_declarations, rows_of
 from formalsynth_release.layout import Layout
 from formalsynth_release.ledger import (
     CONFIDENTIAL,
+    BudgetEntry,
     ComparisonEntry,
     CrossingEntry,
     Ledger,
@@ -45,30 +48,21 @@ from formalsynth_release.ledger import (
     read_ledger,
     today,
 )
+from formalsynth_release.levels import no_rows
 from formalsynth_release.public import compute_release, software
-from formalsynth_release.records import no_rows
 from formalsynth_release.rows import usable
-from formalsynth_release.schema import RELEASE
-from formalsynth_release.study import Declared, read_release
+from formalsynth_release.schema import RELEASE, SCHEMA
+from formalsynth_release.study import Declared, read_declared, read_release
 from formalsynth_release.tables import measured
 from formalsynth_release.verdict import refuse_weak
 from formalsynth_release.verify import verify
 
-UNFINISHED = f"{CONFIDENTIAL}/unfinished"
-"""Folder in a study with the crossing of a release that is not published yet."""
-LEAST = 2
-"""Minimum number of rows in a synthetic set."""
-LARGER = 4
-"""Factor by which a crossing may be larger than that of a file without rows."""
-LEDGER_BYTES = 1 << 18
-"""Number of bytes reserved for a release's entries in the ledger."""
-OPEN_FOLDER, OPEN_FILE = 0o755, 0o644
-STEM = "release"
-"""Start of the names of folders in which releases are computed."""
-CHANGED = (
-    "Warning: schema.yaml or release.yaml was changed since that release began. It does not have the changes: they need another "
-    "release, for more epsilon."
-)
+UNFINISHED = f"{CONFIDENTIAL}/unfinished"  # folder in a study with the crossing of a release that is not published yet
+LEAST = 2  # minimum number of rows in a synthetic set
+LARGER = 4  # factor by which a crossing may be larger than that of a file without rows
+LEDGER_BYTES = 1 << 18  # number of bytes reserved for a release's entries in the ledger
+STEM = "release"  # start of the names of folders in which releases are computed
+FINISHES = "The same command finishes the release from its crossing, and spends no more."
 
 
 def release(declared: Declared, to: Path) -> list[str]:
@@ -87,14 +81,28 @@ def release(declared: Declared, to: Path) -> list[str]:
     """
     private_folder(declared.folder / CONFIDENTIAL)
     with locked(declared.folder / ".release.lock", "another release of this study is under way: wait for it to end"):
-        config = read_release(declared.folder)
-        public = checked_declarations(declared, config)
+        public = checked_declarations(declared, read_release(declared.folder))
         sweep(to.parent, STEM)
-        if (place := _unfinished(declared)) is not None:
-            again = "An earlier release was finished from its crossing, with the declarations made then; no more was spent."
-            same = (declared.folder / UNFINISHED / DECLARATIONS).read_text(encoding="utf-8") == text_of(public)
-            return [again, *([] if same else [CHANGED]), *_publish(declared, place, to)]
-        return _publish(declared, _crossed(declared, public, to), to)
+        if (place := _unfinished(declared)) is None:
+            return _publish(declared, _crossed(declared, public, to), to)
+        again = "An earlier release was finished from its crossing, with the declarations made then; no more was spent"
+        return [f"{again}. What was changed since needs another release, for more epsilon.", *_publish(declared, place, to)]
+
+
+def release_table(frame: pd.DataFrame, schema: dict[str, object], study: Path, to: Path) -> Path:
+    """Write the declarations of a study, and release a table, which is in its folder only until the end."""
+    forbid_core_dumps()
+    table = private_folder(private_folder(study) / CONFIDENTIAL) / "frame.csv"
+    declared = {"file": f"{CONFIDENTIAL}/{table.name}", "rows": len(frame)} | schema
+    write_private(study / RELEASE, yaml_text(declared.pop("release", {}), flow=None))
+    write_private(study / SCHEMA, yaml_text(declared, flow=None))
+    try:
+        write_private(table, frame.to_csv(index=False, lineterminator="\n"))
+        for line in release(read_declared(study), to):
+            tell(line)
+    finally:
+        table.unlink(missing_ok=True)
+    return to
 
 
 def _crossed(declared: Declared, public: Declarations, to: Path) -> int:
@@ -113,22 +121,22 @@ def _crossed(declared: Declared, public: Declarations, to: Path) -> int:
     if rows * config.sets > MOST_RELEASED:
         raise DataError(f"{folder / RELEASE}: {rows} rows in each of {config.sets} sets; allowed: {MOST_RELEASED} together")
     with _room(declared, public, rows) as rooms:
-        started = start(declared, config.ceiling, config.budget, checked.content)
+        before = start(declared, config.ceiling, config.budget, checked.content)
+        place = len(before.of(ReleaseEntry))
         try:
-            tables = measured(schema, table, config.ceiling)
-            crossing = crossing_of(public, rows, tables, started)
+            crossing = crossing_of(public, rows, measured(schema, table, config.ceiling), before)
             for room in rooms:
                 room.unlink(missing_ok=True)  # a release of another source may have removed that of all ledgers
-            _store(declared, started.place, crossing, public)
+            _store(declared, place, crossing, public)
         except BaseException as error:  # any error may have depended on the data
-            if read_ledger(schema.source).crossing(started.place):
-                error.add_note("The same command finishes the release from its crossing, and spends no more.")
+            if read_ledger(schema.source).crossing(place):
+                error.add_note(FINISHES)
             else:
                 error.add_note("The same command would begin another release and spend the same epsilon again.")
                 with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the notes belong to the first error
-                    finish(declared, started.place, "stopped")
+                    finish(declared, place, "stopped")
             raise
-    return started.place
+    return place
 
 
 @contextlib.contextmanager
@@ -144,35 +152,26 @@ def _room(declared: Declared, public: Declarations, rows: int) -> Iterator[list[
     empty = measured(schema, no_rows(schema), public.release.ceiling, kept=Layout(schema).pairs)
     size = len(text_of(crossing_of(public, rows, empty)))
     sizes = {declared.folder / CONFIDENTIAL / "room": LARGER * size + LEDGER_BYTES, ledgers_folder() / ".room": LEDGER_BYTES}
-    try:
+    with contextlib.ExitStack() as stack:
         for path, needed in sizes.items():
+            stack.callback(path.unlink, missing_ok=True)
             try:
                 write_private_bytes(path, os.urandom(needed))  # zeros take no space on some disks
             except OSError as error:
                 raise DataError(f"{path.parent}: has no space for {needed} bytes ({error.strerror}): free some") from error
         yield list(sizes)
-    finally:
-        for path in sizes:
-            path.unlink(missing_ok=True)
 
 
-def crossing_of(public: Declarations, rows: int, tables: tuple[Part, ...], started: Started | None = None) -> Crossing:
-    """Collect everything that leaves the confidential side."""
-    earlier, compared = Earlier(budgets=(public.release.budget,)), False
-    if started:
-        entries = started.before.of(ReleaseEntry)
-        releases = tuple(
-            EarlierRelease.model_validate(
-                {"date": entry.date, "epsilon": entry.epsilon, "outcome": started.before.outcome(place)}
-            )
-            for place, entry in enumerate(entries)
-        )
-        mixed = bool({entry.neighbours for entry in entries} - {public.schema_.neighbours})
-        earlier = Earlier(releases=releases, mixed=mixed, budgets=started.budgets)
-        compared = bool(started.before.of(ComparisonEntry))
+def crossing_of(public: Declarations, rows: int, tables: tuple[Part, ...], before: Ledger | None = None) -> Crossing:
+    """Collect everything that leaves the confidential side, with what the ledger had before this release."""
+    before = before or Ledger("", [], [BudgetEntry(date=today(), budget=public.release.budget)])
+    entries = before.of(ReleaseEntry)
+    releases = [{"date": of.date, "epsilon": of.epsilon, "outcome": before.outcome(k)} for k, of in enumerate(entries)]
+    mixed = bool({entry.neighbours for entry in entries} - {public.schema_.neighbours})
+    earlier = Earlier.model_validate({"releases": releases, "mixed": mixed, "budgets": before.budgets})
     return Crossing(
-        statement=public.guarantee, date=today(), software=software(), declarations=sha256(text_of(public)),
-        seed=secrets.token_hex(32), rows=rows, compared=compared, earlier=earlier, tables=tables,
+        statement=public.guarantee, date=today(), software=software(), declarations=sha256(text_of(public)), rows=rows,
+        seed=secrets.token_hex(32), compared=bool(before.of(ComparisonEntry)), earlier=earlier, tables=tables,
     )  # fmt: skip
 
 
@@ -194,41 +193,20 @@ def _unfinished(declared: Declared) -> int | None:
     if not folder.exists():
         return None
     ledger = read_ledger(declared.schema.source)
-    releases, stored = ledger.of(ReleaseEntry), _recorded(ledger, folder)
+    releases, total = ledger.of(ReleaseEntry), sha256_of(folder / CROSSING)
+    stored = [k for k in range(len(releases)) if ledger.crossing(k) == total]
     if stored and ledger.outcome(stored[0]) == "started":
         read_crossing(folder)
         return stored[0]
-    if stored:
-        _remove(folder)
-        raise DataError(
-            f"{folder}: this release was already published, so its crossing was deleted; nothing was spent. The same command now "
-            "begins another release, for more epsilon"
-        )
     ours = [k for k, entry in enumerate(releases) if entry.study == declared.name and ledger.outcome(k) == "started"]
-    if any(map(ledger.crossing, ours)) or not releases:
-        raise DataError(
-            f"{folder / CROSSING}: is not the crossing that the ledger recorded, so it was changed: restore it from a copy, or "
-            "delete its folder; its epsilon stays spent"
-        )
-    _remove(folder)  # the process was killed before the crossing was recorded
+    if not stored and (any(map(ledger.crossing, ours)) or not releases):
+        changed = "is not the crossing that the ledger recorded, so it was changed"
+        raise DataError(f"{folder / CROSSING}: {changed}: restore it from a copy, or delete its folder; its epsilon stays spent")
+    _remove(folder)  # without a record, the process was killed before that
+    if stored:
+        published = "this release was already published, so its crossing was deleted; nothing was spent"
+        raise DataError(f"{folder}: {published}. The same command now begins another release, for more epsilon")
     return None
-
-
-def _recorded(ledger: Ledger, folder: Path) -> list[int]:
-    """Return the indices of the releases for which a ledger has the crossing in a folder."""
-    total = sha256_of(folder / CROSSING)
-    return [k for k in range(len(ledger.of(ReleaseEntry))) if ledger.crossing(k) == total]
-
-
-def unpublished(declared: Declared) -> list[str]:
-    """Describe the crossing of an unfinished release; none if there is no such release."""
-    folder = declared.folder / UNFINISHED
-    if not folder.exists():
-        return []
-    after = f"The next formalsynth release {declared.folder} publishes it."
-    if not _recorded(read_ledger(declared.schema.source), folder):
-        after = "The ledger does not have its crossing, so it cannot be published."
-    return [f"Epsilon spent, but not published: {folder}. {after}"]
 
 
 def _publish(declared: Declared, place: int, to: Path) -> list[str]:
@@ -243,12 +221,12 @@ def _publish(declared: Declared, place: int, to: Path) -> list[str]:
             with unpublished_folder(to) as folder:
                 compute_release(stored, folder)
                 for path in folder.iterdir():
-                    path.chmod(OPEN_FILE)
+                    path.chmod(0o644)
                 folder.rename(to)
-                to.chmod(OPEN_FOLDER)
+                to.chmod(0o755)
             os.sync()
     except BaseException as error:
-        error.add_note(f"The same command finishes the release from its crossing, in {stored}, and spends no more.")
+        error.add_note(FINISHES)
         raise
     finish(declared, place, "released")
     _remove(stored)

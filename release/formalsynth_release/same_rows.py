@@ -21,12 +21,9 @@ from formalsynth.core.model import Model
 if TYPE_CHECKING:
     import pandas as pd
 
-SAMPLE = 100
-"""Number of rows in a sample: those with the smallest hashes."""
-FEW_VALUES = 20
-"""Minimum number of distinct values for equal columns to indicate equal people."""
-DISTINCT = 0.5
-"""Least share of distinct rows for a sample: rows that many people share coincide by chance."""
+SAMPLE = 100  # number of rows in a sample: those with the smallest hashes
+FEW_VALUES = 20  # minimum number of distinct values for equal columns to indicate equal people
+DISTINCT = 0.5  # least share of distinct rows for a sample: rows that many people share coincide by chance
 SHARED, SHARED_VALUES = 0.05, 0.5
 """Shares of a sample of rows, and of the values of a column, above which two files may be of the same people."""
 CODES = ("na", "n/a", "n.a.", "k.a.", "nan", "nat", "null", "none", "#n/a", "<na>", "\\n", "?", ".", "-")
@@ -41,12 +38,9 @@ Hashes = NDArray[np.uint64]
 class Content:
     """Content of a file, as hashes."""
 
-    rows: tuple[Hashes, ...]
-    """Samples of rows: of all columns, and without each column in turn, as if it were dropped or changed."""
-    values: tuple[Hashes, ...]
-    """Samples of the values of columns in which most are distinct."""
-    whole: tuple[bytes, ...]
-    """Digests of all rows, and of each column with several values, in sorted order."""
+    rows: tuple[Hashes, ...]  # samples of rows: of all columns, and without each column in turn, as if it were dropped or changed
+    values: tuple[Hashes, ...]  # samples of the values of columns in which most are distinct
+    whole: tuple[bytes, ...]  # digests of all rows, and of each column with several values, in sorted order
 
 
 class Sketch(Model):
@@ -61,9 +55,7 @@ def content_of(text: pd.DataFrame) -> Content:
     """Compute hashes of the content of a file, given as text."""
     columns = [_hashes(text[name]) for name in text.columns]
     varying = [column for column in columns if (column != column[:1]).any()]
-    rows = np.zeros(len(text), dtype=np.uint64)
-    for column in varying:
-        rows = rows + column
+    rows = sum(varying, np.zeros(len(text), dtype=np.uint64))
     fewer = (rows - column for column in varying) if len(varying) > 1 else ()
     several = [column for column in varying if len(np.unique(column)) >= FEW_VALUES]
     whole = [hashlib.sha256(np.sort(hashes).tobytes()).digest() for hashes in (rows, *several)]

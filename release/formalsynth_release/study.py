@@ -2,61 +2,90 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from formalsynth.core.model import Identifier
+from formalsynth.core.model import Identifier, Model
 from formalsynth.settings.messages import ConfigError, validated
 from formalsynth.settings.yaml_file import load_yaml
-from formalsynth_release.schema import RELEASE, SCHEMA, Column, Name, PublicSchema, ReleaseConfig
+from formalsynth_release.possible import wrong_column, wrong_schema
+from formalsynth_release.schema import RELEASE, SCHEMA, Categories, Column, Name, PublicSchema, ReleaseConfig
 
-DECLARE = "DECLARE"
-"""Mark of a value that the author still has to declare."""
+MOST_DIGITS = 4  # largest number of digits of codes that may be declared as a range
+DECLARE = "DECLARE"  # mark of a value that the author still has to declare
+
+
+Section = TypeVar("Section", bound=Model)
+
+
+def possible(section: Section, problems: Iterator[str]) -> Section:
+    """Return a section without problems.
+
+    Raises:
+        ValueError: it has one.
+    """
+    if wrong := next(problems, ""):
+        raise ValueError(wrong)
+    return section
 
 
 def _between(code: str, column: Column) -> bool:
     """Return True for a number between the bounds of a column of numbers."""
-    try:
-        number = float(code)
-    except ValueError:
-        return False
-    return column.lower is not None and column.upper is not None and column.lower <= number <= column.upper
+    with contextlib.suppress(ValueError):
+        return column.lower is not None and column.upper is not None and column.lower <= float(code) <= column.upper
+    return False
+
+
+def _spelled_out(given: object) -> object:
+    """Write out a range of codes: 01..99 or A..Z."""
+    first, _, last = given.partition("..") if isinstance(given, str) else ("", "", "")
+    if len(first) == len(last) and (first + last).isascii() and (first + last).isdigit() and len(first) <= MOST_DIGITS:
+        return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+    return [chr(letter) for letter in range(ord(first), ord(last) + 1)] if len(first) == len(last) == 1 else given
+
+
+class DeclaredColumn(Column):
+    """Column as declared by a user."""
+
+    categories: Annotated[Categories | None, BeforeValidator(_spelled_out)] = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        return possible(self, wrong_column(self))
 
 
 class Schema(PublicSchema):
     """Declarations of a file: its format, and what may be published."""
 
-    file: str = Field(min_length=1)
-    """Path of the file, relative to the folder of the schema."""
-    encoding: str = "utf-8"
-    """Encoding of the file."""
-    delimiter: Literal[",", ";", "\t", "|", " "] = ","
-    """Character between two values of a row."""
-    decimal: Literal[".", ","] = "."
-    """Decimal separator of numbers."""
-    missing_values: list[str] = Field(default_factory=lambda: [""])
-    """Texts that mark a missing value in all columns."""
+    columns: Mapping[Name, DeclaredColumn] = Field(min_length=1)
+
+    file: str = Field(min_length=1)  # path of the file, relative to the folder of the schema
+    encoding: str = "utf-8"  # encoding of the file
+    delimiter: Literal[",", ";", "\t", "|", " "] = ","  # character between two values of a row
+    decimal: Literal[".", ","] = "."  # decimal separator of numbers
+    missing_values: list[str] = Field(default_factory=lambda: [""])  # texts that mark a missing value in all columns
     thousands: Literal[",", ".", " ", "'", "none"] | None = None
     """Mark between thousands of numbers, or none; without it, check asks where a mark could be either."""
-    person: Name | None = None
-    """Suppressed column that names the protected unit of a row."""
-    rows: int = Field(ge=2, le=10**9)
-    """Number of rows, without the header; public where neighbours is replace."""
+    person: Name | None = None  # suppressed column that names the protected unit of a row
+    rows: int = Field(ge=2, le=10**9)  # number of rows, without the header; public where neighbours is replace
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        return possible(self, self._wrong())
 
     def _wrong(self) -> Iterator[str]:
-        yield from super()._wrong()
+        yield from wrong_schema(self)
         for name, column in self.columns.items():
             for category in {"", *self.missing_values} & set(column.categories or []):
                 yield f"columns.{name}.categories has {category!r}, which is a missing value: see missing_values"
-            if within := [code for code in self.missing_values if _between(code, column)]:
-                yield (
-                    f"missing_values has {within[0]!r} for all columns, and it is between the bounds of columns.{name}: declare "
-                    f"it where it marks a missing value, as in recode: {{ '{within[0]}': '' }}"
-                )
+            for within in [code for code in self.missing_values if _between(code, column)][:1]:
+                where = f"declare it where it marks a missing value, as in recode: {{ '{within}': '' }}"
+                yield f"missing_values has {within!r} for all columns, and it is between the bounds of columns.{name}: {where}"
         if self.person and (self.person not in self.columns or self.columns[self.person].release != "suppressed"):
             yield "person has to be a suppressed column, which names the protected unit of a row"
         if self.rows_each > 1 and not self.person:
@@ -69,15 +98,15 @@ class Schema(PublicSchema):
         """The part that may be published, without suppressed columns, the file, and the number of rows if it is confidential."""
         kept = {name: getattr(self, name) for name in PublicSchema.model_fields}
         rows = self.rows if self.neighbours == "replace" and self.rows_each == 1 else None
-        return PublicSchema.model_construct(**kept | {"rows": rows, "columns": self.released})
+        columns = {name: Column.model_construct(**dict(column)) for name, column in self.released.items()}
+        return PublicSchema.model_construct(**kept | {"rows": rows, "columns": columns})
 
 
 @dataclass(frozen=True)
 class Declared:
     """Declarations of a file, with their folder."""
 
-    name: Identifier
-    """Name of the study and of its folder."""
+    name: Identifier  # name of the study and of its folder
     folder: Path
     schema: Schema
 
@@ -112,24 +141,16 @@ def declarations(path: Path) -> dict[object, object]:
     Raises:
         ConfigError: the file cannot be read, or keys are not filled in yet, with a line for each.
     """
-    values = _without_suppressed(dict(load_yaml(path)))
+    values = dict(load_yaml(path))
+    columns = values.get("columns")
+    for column in columns.values() if isinstance(columns, dict) else []:
+        if isinstance(column, dict) and column.get("release") == "suppressed":
+            for key in [key for key, value in column.items() if value == DECLARE]:
+                del column[key]
     open_questions = [f"{path}: {key}: is not filled in yet; replace {DECLARE} with the true value" for key in undeclared(values)]
     if open_questions:
         raise ConfigError("\n".join(open_questions))
     return values
-
-
-def _without_suppressed(values: dict[object, object]) -> dict[object, object]:
-    columns = values.get("columns")
-    if not isinstance(columns, dict):
-        return values
-    kept = {
-        name: {key: value for key, value in column.items() if value != DECLARE}
-        if isinstance(column, dict) and column.get("release") == "suppressed"
-        else column
-        for name, column in columns.items()
-    }
-    return {**values, "columns": kept}
 
 
 def undeclared(values: object, path: str = "") -> Iterator[str]:

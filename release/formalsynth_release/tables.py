@@ -1,35 +1,33 @@
-"""Several columns under one budget: noisy margins, noisy sums for pairs, and rows drawn from them.
+"""Several columns under one budget: noisy margins, and noisy sums for pairs.
 
 The confidential side counts the levels of each column and sums the products of scores for each declared pair, all with discrete
-Laplace noise. Scores are positions on the declared scale, relative to noisy margins and sums, so they depend on the rows only
-through these; they are part of the crossing. The public side draws rows from the distribution with these margins and sums that
-is otherwise as close to independent columns as possible.
+Laplace noise. Scores are positions on the declared scale, relative to noisy margins and sums: the rows affect them only through
+these. They are part of the crossing.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from formalsynth_release.crossing import Part, noise_reason
-from formalsynth_release.layout import Layout, Names, Pair, Reading, Stated, listed, named
+from formalsynth.core.text import DataError
+from formalsynth_release.crossing import CROSSING, Crossing, Declarations, Part, noise_reason
+from formalsynth_release.layout import Layout, Names, Pair, Reading, Stated, listed, named, weakness
+from formalsynth_release.levels import no_rows
 from formalsynth_release.schema import PublicSchema
-from formalsynth_release.variables import KNOTS, Variable, products
-from formalsynth_release.weakness import weakness
+from formalsynth_release.variables import KNOTS, products
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from formalsynth.core.arrays import Integers
 
 Noise = Callable[[Names, Sequence[int], float, float], list[int]]
 """Function that adds noise to the numbers of a column or pair, for an epsilon and a sensitivity."""
-OfPart = Callable[[Sequence[int], float, float], list[int]]
-"""Function that adds noise to the numbers of one part."""
+OfPart = Callable[[Sequence[int], float, float], list[int]]  # function that adds noise to the numbers of one part
 MOST_NOISE, MOST_OF_HATS, ROWS_OF_HATS = 0.003, 3000, 50
 """Largest noise of a share of rows times the number of knots (roughly the standard error of a correlation), largest number of
 noisy numbers of pairs with hats, and smallest number of rows for each: otherwise, scores are more precise."""
@@ -39,39 +37,31 @@ def measured(
     schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None, knots: int | None = None,
     kept: Sequence[Pair] | None = None,
 ) -> tuple[Part, ...]:  # fmt: skip
-    """Count and sum the rows, with noise; afterwards, nothing else from them is used.
+    """Count and sum the confidential rows, with noise; afterwards, nothing else from them is used.
 
-    Args:
-        schema: declarations.
-        table: the confidential rows.
-        epsilon: epsilon of all parts together.
-        noise: function that adds the noise, by default that of a release; that of a simulation protects no one.
-        knots: largest number of knots of a variable with an order; by default, that of :func:`knots_for`.
-        kept: pairs that are measured; by default those that :func:`kept_pairs` chooses from the noisy margins.
+    By default, the noise is that of a release, knots are those of :func:`knots_for`, and pairs are those of :func:`kept_pairs`.
+    The noise of a simulation protects no one.
     """
     layout = Layout(schema)
     places, of_margins = layout.places(table), layout.epsilons_of_margins(epsilon)
-    margins = [
-        noisy_part(
-            schema, f"margin of {name}", [name], [width], np.bincount(places[name], minlength=width), 1, of_margins[name],
-            noise and functools.partial(noise, (name,)),
-        )
-        for name, width in layout.widths.items()
-    ]  # fmt: skip
-    computed = Reading(layout, margins)
-    pairs = kept_pairs(layout, computed, epsilon) if kept is None else kept
+    margins = []
+    for name, width in layout.widths.items():
+        counts, of_part = np.bincount(places[name], minlength=width), noise and functools.partial(noise, (name,))
+        margins.append(noisy_part(schema, f"margin of {name}", [name], [width], counts, 1, of_margins[name], of_part))
+    pairs = kept_pairs(layout, Reading(layout, margins), epsilon) if kept is None else kept
     if not pairs:
         return tuple(margins)
     of_pair, layout = layout.epsilon_of_pair(epsilon, len(pairs)), layout.of_pairs(pairs)
     computed = Reading(layout, margins)
-    number = knots_for(layout, computed.number, of_pair) if knots is None else knots
-    stated = computed.stated(number)
+    stated = computed.stated(knots_for(layout, computed.number, of_pair) if knots is None else knots)
     read = Reading(layout, [part.model_copy(update=stated[part.columns[0]]) for part in margins])
     drawn = dict[Pair, Part]()
     for pair in layout.pairs:
-        members = read.scored(pair, drawn)
+        first, second = members = read.scored(pair, drawn)
         scores = {member.name: listed(member) for member in members if member is not read.variables[member.name]}
-        part = _pair(schema, members, places, of_pair, noise and functools.partial(noise, pair))
+        sums = products(first, second, places[first.column], places[second.column])
+        (name, columns), largest, of_part = named(pair), first.largest * second.largest, noise and functools.partial(noise, pair)
+        part = noisy_part(schema, name, columns, sums.shape, sums.ravel(), largest, of_pair, of_part)
         drawn[pair] = part.model_copy(update={"scores": scores})
     return *read.margins, *drawn.values()
 
@@ -80,15 +70,9 @@ def kept_pairs(layout: Layout, reading: Reading, epsilon: float) -> list[Pair]:
     """Return the pairs that are measured: as long as there are weak ones, the last declared of them is left out.
 
     This depends on the declarations and the noisy margins only. Accepted pairs are kept.
-
-    Args:
-        layout: columns and declared pairs.
-        reading: noisy margins.
-        epsilon: epsilon of all parts together.
     """
-    order = {frozenset(pair): k for k, pair in enumerate(layout.schema.pairs)}
     accepted = {frozenset(pair) for pair in layout.schema.accept_noise}
-    kept = sorted(layout.pairs, key=lambda pair: order[frozenset(pair)])
+    kept = layout.in_order
     while kept:
         factors = weakness(layout, reading.computed(0), reading.number, epsilon, kept)
         weak = [pair for pair in kept if factors[pair] > 1 and frozenset(pair) not in accepted]
@@ -103,15 +87,8 @@ def knots_for(layout: Layout, rows: float, of_pair: float) -> int:
 
     Sums of hats keep the shape of a relation, and have more noise than sums of scores. The number depends on the declarations
     and, if the number of rows is confidential, on its noisy estimate.
-
-    Args:
-        layout: columns, and the pairs that are measured.
-        rows: number of rows.
-        of_pair: epsilon of each pair.
     """
-    noise = math.sqrt(2) * layout.schema.change / of_pair / rows
-    numbers = numbers_of_pairs(layout, KNOTS)
-    needed = sum(numbers.values())
+    noise, needed = math.sqrt(2) * layout.schema.change / of_pair / rows, sum(numbers_of_pairs(layout, KNOTS).values())
     return KNOTS if KNOTS * noise <= MOST_NOISE and needed <= min(MOST_OF_HATS, rows / ROWS_OF_HATS) else 0
 
 
@@ -131,9 +108,11 @@ def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part], knots: i
     stated = read.stated(knots)
     for part in read.margins:
         computed = stated[part.columns[0]]
-        if _far(part.scores, computed["scores"]) or _far(part.knots, computed["knots"]):
-            return part.name
-        if any(_impossible(given, computed["knots"][name]) for name, given in part.knots.items()):
+        impossible = (  # knots increase from the first to the last place
+            bool((np.diff(given) < 1).any()) or given[0] != computed["knots"][name][0] or given[-1] != computed["knots"][name][-1]
+            for name, given in part.knots.items()
+        )
+        if _far(part.scores, computed["scores"]) or _far(part.knots, computed["knots"]) or any(impossible):
             return part.name
     drawn = dict(zip(read.layout.pairs, read.sums, strict=True))
     for pair, part in drawn.items():
@@ -142,22 +121,8 @@ def part_with_wrong_scores(schema: PublicSchema, parts: Sequence[Part], knots: i
     return ""
 
 
-def _impossible(given: Sequence[int], computed: Sequence[int]) -> bool:
-    """Return True if knots are not increasing from the first to the last place."""
-    return bool((np.diff(given) < 1).any()) or (given[0], given[-1]) != (computed[0], computed[-1])
-
-
 def _far(given: Stated, computed: Stated) -> bool:
     return any(np.abs(np.subtract(numbers, computed[name])).max() > 1 for name, numbers in given.items())
-
-
-def _pair(
-    schema: PublicSchema, members: tuple[Variable, Variable], places: Mapping[str, Integers], epsilon: float, noise: OfPart | None
-) -> Part:
-    first, second = members
-    sums = products(first, second, places[first.column], places[second.column])
-    (name, columns), largest = named((first.name, second.name)), first.largest * second.largest
-    return noisy_part(schema, name, columns, sums.shape, sums.ravel(), largest, epsilon, noise)
 
 
 def noisy_part(
@@ -181,3 +146,31 @@ def noisy_part(
 def no_noise(_names: Names, counts: Sequence[int], _epsilon: float, _sensitivity: float) -> list[int]:
     """Return the counts as they are, for rows that are made up."""
     return list(counts)
+
+
+def check_parts(crossing: Crossing, declarations: Declarations) -> None:
+    """Refuse a crossing whose parts are not those that the declarations require."""
+    if name := _wrong(crossing.tables, declarations):
+        raise DataError(f"{CROSSING}: tables: {name}: is not what the declarations require")
+
+
+def _wrong(parts: tuple[Part, ...], declarations: Declarations) -> str:
+    """Return the name of a part that the declarations do not require; empty if there is none."""
+    schema = declarations.schema_
+    layout, ceiling = Layout(schema), declarations.release.ceiling
+    margins = [part for part, width in zip(parts, layout.widths.values(), strict=False) if part.shape == (width,)]
+    if len(margins) < len(layout.columns):
+        return f"{len(parts)} parts"
+    reading = Reading(layout, margins)
+    kept = kept_pairs(layout, reading, ceiling)
+    if len(parts) != (number := len(margins) + len(kept)):
+        return f"{len(parts)} parts instead of {number}"
+    knots = knots_for(layout.of_pairs(kept), reading.number, layout.epsilon_of_pair(ceiling, len(kept))) if kept else 0
+    wanted = measured(schema, no_rows(schema), ceiling, no_noise, knots, kept)
+
+    def required(part: Part) -> list[object]:
+        lengths = [{name: len(numbers) for name, numbers in stated.items()} for stated in (part.scores, part.knots)]
+        return [part.model_dump(exclude={"scores", "knots", "numbers"}), *lengths]
+
+    differing = (part.name for part, other in zip(parts, wanted, strict=True) if required(part) != required(other))
+    return next(differing, "") or part_with_wrong_scores(schema, parts, knots)

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from formalsynth_release.analyses import estimates
 from formalsynth_release.levels import levels_of
 from formalsynth_release.margins import inside_levels
-from formalsynth_release.schema import Analyses, Column, PublicSchema
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-SHIFTED = 1.0
-"""Standard errors by which drawing inside bins may change an estimate."""
-MORE_BINS = "Declare more bins, or a bin for each value if frequent values are at one end of their bins."
+from formalsynth_release.schema import Column, PublicSchema
 
 
-def warnings(schema: PublicSchema, analyses: Analyses, table: pd.DataFrame) -> Iterator[str]:
-    """Warn about means and declared analyses that would change if numbers were drawn again in their bins, without noise."""
-    varying = [name for name in schema.released if table[name].nunique() > 1]
-    numbers = {name: column for name, column in schema.released.items() if column.type != "category" and name in varying}
-    analyses = (analyses if schema.outcome in varying else Analyses(quantiles=[])).model_copy(update={"means": list(numbers)})
-    before, shifts = estimates(schema, analyses, table), dict[str, float]()
-    for smooth in (False, True):  # the second one needs SciPy, which takes as long to import as a check
-        drawn = table.assign(**{name: drawn_again(column, table[name], smooth) for name, column in numbers.items()})
-        shifts = {name: value - before[name][0] for name, (value, _) in estimates(schema, analyses, drawn).items()}
-        shifts = {name: shift for name, shift in shifts.items() if abs(shift) > SHIFTED * before[name][1]}
-        if not shifts:
-            return
-    for name, shift in shifts.items():
-        yield (
-            f"{name}: noisy tables draw values anywhere in their bins, which would change it by {float(f'{shift:.2g}'):+g} "
-            f"(standard error: {float(f'{before[name][1]:.2g}'):g}). {MORE_BINS}"
-        )
+def warnings(schema: PublicSchema, table: pd.DataFrame) -> Iterator[str]:
+    """Warn about means that drawing numbers again in their bins, without noise, changes by more than their standard error."""
+    for name, column in schema.released.items():
+        if column.type == "category" or (values := column.amounts(table[name])).nunique() < 2:
+            continue
+        error, drawn = float(values.std() / values.count() ** 0.5), functools.partial(drawn_again, column, table[name])
+        # the second one needs SciPy, which takes as long to import as a check
+        shifts = ((shift := column.amounts(drawn(smooth)).mean() - values.mean()) for smooth in (False, True))
+        if all(abs(found) > error for found in shifts):
+            change, of = (float(f"{number:.2g}") for number in (shift, error))
+            moved = f"draw values anywhere in their bins, which would change it by {change:+g} (standard error: {of:g})"
+            more = "Declare more bins, or a bin for each value if frequent values are at one end of their bins"
+            yield f"mean of {name}: noisy tables {moved}. {more}."
 
 
 def drawn_again(column: Column, values: pd.Series, smooth: bool = True) -> pd.Series:

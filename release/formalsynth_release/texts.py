@@ -1,7 +1,4 @@
-"""Texts of a release: README, LEGAL, the Data Package with its dictionary, and the programs that combine the sets.
-
-They follow from declarations and the crossing; no function here reads the confidential rows.
-"""
+"""Texts of a release, from its crossing: README, LEGAL, the dictionary, and the programs that combine the sets."""
 
 from __future__ import annotations
 
@@ -16,24 +13,19 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from formalsynth.core.text import counted
 from formalsynth_release.crossing import Crossing, Declarations
 from formalsynth_release.intervals import Analysed
-from formalsynth_release.layout import Reading
+from formalsynth_release.layout import TENTH, Marks, Reading, marks
 from formalsynth_release.model import level_error, pair_errors
 from formalsynth_release.schema import KIND, Column, PublicSchema, ReleaseConfig
-from formalsynth_release.weakness import TENTH, Marks, marks
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
 FRICTIONLESS = {"number": "number", "whole": "integer", "category": "string"}
 PAGES = "README.md", "LEGAL.md"
-CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
-"""Block of code in a page."""
-PROGRAMS = "combine.py", "combine.R"
-"""Programs that combine estimates from the sets, the same in every release."""
-ANALYSES = "analyses.csv"
-"""Table of the declared analyses, which the programs read."""
+CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)  # block of code in a page
+PROGRAMS = "combine.py", "combine.R"  # programs that combine estimates from the sets, the same in every release
+ANALYSES = "analyses.csv"  # table of the declared analyses, which the programs read
 
 
 @dataclass(frozen=True)
@@ -42,8 +34,7 @@ class ReleaseFacts:
 
     crossing: Crossing
     declarations: Declarations
-    results: Mapping[str, Analysed]
-    """Results of the declared analyses, by name."""
+    results: Mapping[str, Analysed]  # results of the declared analyses, by name
 
     @property
     def schema(self) -> PublicSchema:
@@ -77,13 +68,9 @@ class ReleaseFacts:
         return [name for name in self.schema.released if name not in paired]
 
     @property
-    def fit(self) -> list[str]:
-        """Sentences on what the data are fit for."""
-        columns = f"the distribution of each column. {self._noise}"
-        sound = len(self.pairs) - len(self.marks.weak)
-        kept = f"the relations of {counted(sound, 'pair')} of columns, with the errors in README.md."
-        tests = "tests of programs, which need no true values."
-        return [sentence for sentence, where in ((columns, not self.lost), (kept, sound)) if where] or [tests]
+    def sound(self) -> int:
+        """Number of pairs whose relation is kept well."""
+        return len(self.pairs) - len(self.marks.weak)
 
     @functools.cached_property
     def number(self) -> float:
@@ -91,30 +78,14 @@ class ReleaseFacts:
         return Reading.of(self.schema, self.crossing.tables).number
 
     @property
+    def small(self) -> int:
+        """Number of rows of a group that noise alone changes by a tenth."""
+        return TENTH * self.rows_error
+
+    @property
     def lost(self) -> bool:
         """True if the noise changes even a group of all rows by more than a tenth."""
-        return self.number < TENTH * self.rows_error
-
-    @property
-    def _noise(self) -> str:
-        return f"The noise alone changes the number of rows with a certain value by about {self.rows_error:,}."
-
-    @property
-    def unfit(self) -> list[str]:
-        """Sentences on what the data are not fit for."""
-        most = f"{TENTH * self.rows_error:,}"
-        groups = f"groups of fewer than {most} rows, which noise alone changes by more than a tenth, or makes vanish."
-        columns = f"the distribution of any column: the file has about {self.number:,.0f} rows. {self._noise}"
-        alone = f"relations with {_columns(self.unpaired)}: no pair is kept."
-        weak, left_out, implied = map(", ".join, marked := self.marks)
-        noisy = f"the relations of {weak}: the noise alone can look like one, and the publisher accepted it."
-        hidden = f"the relations of {left_out}: these pairs were left out, since noise would hide them."
-        invented = f"the relations of {implied}: not declared, they follow from others, and can be invented."
-        others = "relations of other pairs, which can be lost, and of three or more columns together."
-        of_all = [(others, True), (alone, self.unpaired)] if self.pairs else [("relations of columns: none is kept.", True)]
-        of_pairs = zip((noisy, hidden, invented), marked, strict=True)
-        listed = [(columns, self.lost), (groups, not self.lost), *of_pairs, *of_all]
-        return [*(sentence for sentence, where in listed if where), "any statement about a single person."]
+        return self.number < self.small
 
     @functools.cached_property
     def marks(self) -> Marks:
@@ -139,8 +110,7 @@ class ReleaseFacts:
     @property
     def total(self) -> str:
         """Epsilon of all releases from the source, with this one."""
-        epsilons = [earlier.epsilon for earlier in self.crossing.earlier.releases]
-        return f"{math.fsum([*epsilons, self.config.ceiling]):.12g}"
+        return f"{math.fsum([*(of.epsilon for of in self.crossing.earlier.releases), self.config.ceiling]):.12g}"
 
     @property
     def promise(self) -> str:
@@ -166,39 +136,26 @@ class ReleaseFacts:
 @functools.cache
 def templates() -> Environment:
     """Return the environment of the templates, which are compiled once."""
-    environment = Environment(
-        loader=PackageLoader("formalsynth_release"), undefined=StrictUndefined, autoescape=False, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
-    environment.filters |= {"cell": _cell, "columns": _columns, "g": _number, "two": "{:.2g}".format}
-    return environment
-
-
-def _number(number: float) -> str:
-    return "none" if math.isnan(number) else f"{number:g}"
+    loader = PackageLoader("formalsynth_release")
+    made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    made.filters |= {"columns": _columns, "two": "{:.2g}".format, "whole": "{:,.0f}".format}
+    made.filters["g"] = lambda number: "none" if math.isnan(number) else f"{number:g}"
+    made.filters["cell"] = lambda text: text.replace("\\", "\\\\").replace("|", "\\|")  # of a table in Markdown
+    return made
 
 
 def _columns(names: Sequence[str]) -> str:
     """Join names of columns for a sentence."""
-    return f"the column {names[0]}" if len(names) == 1 else f"the columns {', '.join(names)}"
-
-
-def _cell(text: str) -> str:
-    """Write a text as a cell of a table in Markdown."""
-    return text.replace("\\", "\\\\").replace("|", "\\|")
+    return f"the column{'s' * (len(names) != 1)} {', '.join(names)}"
 
 
 def texts_of(facts: ReleaseFacts) -> dict[str, str]:
     """Write all texts of a release, keyed by file name."""
     given = {"facts": facts, "crossing": facts.crossing, "config": facts.config, "schema": facts.schema}
     texts = {name: templates().get_template(f"{name}.j2").render(given) for name in (*PAGES, *PROGRAMS)}
-    pages = {name: _without_html(texts[name]) for name in PAGES}
-    return {"datapackage.json": _data_package(facts), ANALYSES: _analyses(facts)} | texts | pages
-
-
-def _without_html(text: str) -> str:
-    """Escape HTML in Markdown, but not in its blocks of code."""
-    return "".join(part if place % 2 else part.replace("<", "&lt;") for place, part in enumerate(CODE.split(text)))
+    for name in PAGES:  # HTML is escaped, but not in blocks of code
+        texts[name] = "".join(part if k % 2 else part.replace("<", "&lt;") for k, part in enumerate(CODE.split(texts[name])))
+    return {"datapackage.json": _data_package(facts), ANALYSES: _analyses(facts)} | texts
 
 
 def _analyses(facts: ReleaseFacts) -> str:
@@ -210,8 +167,7 @@ def _analyses(facts: ReleaseFacts) -> str:
     for name, result in facts.results.items():
         numbers = [result.estimate, *[""] * 7]
         if interval := result.interval:
-            quantile = round(result.quantile, 6)
-            numbers = [result.corrected, result.error, *interval, result.bias, *result.limits, quantile]
+            numbers = [result.corrected, result.error, *interval, result.bias, *result.limits, result.quantile]
         written = [f"{number:.6g}".replace("nan", "") if isinstance(number, float) else number for number in numbers]
         table.writerow([name, facts.config.sets, *written, result.reason or ""])
     return text.getvalue()
@@ -238,26 +194,21 @@ def _data_package(facts: ReleaseFacts) -> str:
 def _field(name: str, column: Column) -> dict[str, object]:
     """Describe a column."""
     field: dict[str, object] = {"name": name, "type": FRICTIONLESS[column.type]}
-    if described := " ".join(filter(None, [column.description, _unit_of_date(column)])):
+    since = f"{column.date} since {column.since}.".capitalize()
+    unit = {None: "", "year": "Year of a date."}.get(column.date, since)
+    if described := " ".join(filter(None, [column.description, unit])):
         field["description"] = described
     if column.labels:
         field["categories"] = [{"value": value, "label": label} for value, label in column.labels.items()]
     if column.missing_codes:
-        empty = [{"value": "", "label": "missing"}] if column.may_be_missing else []
-        labels = zip(_codes(column), column.missing_codes.values(), strict=True)
-        field["missingValues"] = [*empty, *({"value": value, "label": label} for value, label in labels)]
+        empty = [("", "missing")] if column.may_be_missing else []
+        labels = [*empty, *zip(_codes(column), column.missing_codes.values(), strict=True)]
+        field["missingValues"] = [{"value": value, "label": label} for value, label in labels]
     limits: dict[str, object] = {"enum": column.categories}
     if column.type != "category":
         low, high = column.ends
         limits = {"minimum": min(low, 0.0) if column.own_zero else low, "maximum": high}
     return field | {"constraints": {"required": not (column.may_be_missing or column.codes), **limits}}
-
-
-def _unit_of_date(column: Column) -> str:
-    """Describe how a date became a number; empty for other columns."""
-    if column.date == "year":
-        return "Year of a date."
-    return f"{column.date.capitalize()} since {column.since}." if column.date else ""
 
 
 def _codes(column: Column) -> list[str]:

@@ -14,20 +14,14 @@ if TYPE_CHECKING:
     from formalsynth.core.arrays import Array, Integers
 
 
-STEPS = 20
-"""Largest absolute score; scores are whole numbers."""
+STEPS = 20  # largest absolute score; scores are whole numbers
 OUTERMOST = 1.5
 """Largest distance from the mean that a score distinguishes, in standard deviations. Larger ones would need more noise."""
-KNOTS = 9
-"""Largest number of knots of a variable with an order, if its scores are replaced by hats."""
-CUT = 3.0
-"""Largest distance from the mean of an uncut score, in standard deviations."""
-HEAVY = 5.0
-"""Kurtosis above which a column keeps cut scores: its tails are hardly related to anything."""
-RAREST = 0.01
-"""Smallest weight of a hat in polynomials."""
-LEAST = 1e-6
-"""Smallest share of a level of a variable, and smallest variance."""
+KNOTS = 9  # largest number of knots of a variable with an order, if its scores are replaced by hats
+CUT = 3.0  # largest distance from the mean of an uncut score, in standard deviations
+HEAVY = 5.0  # kurtosis above which a column keeps cut scores: its tails are hardly related to anything
+RAREST = 0.01  # smallest weight of a hat in polynomials
+LEAST = 1e-6  # smallest share of a level of a variable, and smallest variance
 
 
 @dataclass(frozen=True)
@@ -35,16 +29,11 @@ class Function:
     """Functions of the levels of a column that have few different values."""
 
     column: str
-    codes: Integers
-    """(levels,) index of the values of each level."""
-    values: Array
-    """(codes, k) values of k functions."""
-    hats: bool = False
-    """True if they are hats."""
-    scored: bool = False
-    """True if it is a score."""
-    across: Array | None = None
-    """(levels, k) changes across each level, if the functions change gradually."""
+    codes: Integers  # (levels,) index of the values of each level
+    values: Array  # (codes, k) values of k functions
+    hats: bool = False  # True if they are hats
+    scored: bool = False  # True if it is a score
+    across: Array | None = None  # (levels, k) changes across each level, if the functions change gradually
 
     @property
     def squared(self) -> Function:
@@ -74,14 +63,10 @@ class Variable:
     column: str
     places: Integers
     """(levels,) place of each level of the column among those of the variable, from 0 on; below 0 where it has none."""
-    scores: Integers | None
-    """(places,) scores of the places, from -STEPS to STEPS; None for categories without an order."""
-    shares: Array
-    """(levels,) shares of the levels of the column."""
-    knots: tuple[int, ...] = ()
-    """Places whose hats replace the scores; none if the scores are used."""
-    positions: Array | None = None
-    """(places,) positions of the places on the declared scale, if they have an order."""
+    scores: Integers | None  # (places,) scores of the places, from -STEPS to STEPS; None for categories without an order
+    shares: Array  # (levels,) shares of the levels of the column
+    knots: tuple[int, ...] = ()  # places whose hats replace the scores; none if the scores are used
+    positions: Array | None = None  # (places,) positions of the places on the declared scale, if they have an order
 
     @property
     def ordered(self) -> bool:
@@ -100,8 +85,10 @@ class Variable:
 
     @functools.cached_property
     def own(self) -> Array:
-        """Shares of its places among the values that have one."""
-        return shares_among(self.places, self.shares)
+        """Shares of its places among the values that have one; none is 0."""
+        there = self.places >= 0
+        among = np.maximum(np.bincount(self.places[there], weights=self.shares[there]), LEAST)
+        return np.asarray(among / among.sum())
 
     @property
     def share(self) -> float:
@@ -165,8 +152,7 @@ class Variable:
     def fitted(self) -> Function:
         """Function of the log density: uncut scores, since cut ones would weaken strong relations.
 
-        Scores are relative to OUTERMOST standard deviations, because strengths have a largest change. Columns with heavy tails
-        keep cut scores.
+        Strengths have a largest change, so scores are relative to OUTERMOST standard deviations. Heavy tails keep cut scores.
         """
         if not self.scored or self.positions is None or len(self.own) < 3 or self.kurtosis > HEAVY:
             return self.function
@@ -186,8 +172,7 @@ class Variable:
     def spread(self) -> float:
         """Standard deviation of its values among the rows that have one, times their share.
 
-        That of categories is the one with which noise has its average effect: a rare category is affected more, by fewer rows.
-        That of hats is the one with which noise has its effect on the correlation.
+        That of categories is the one with which noise has its average effect; that of hats, its effect on the correlation.
         """
         if self.knots:
             places, knots = np.arange(len(self.own)), np.array(self.knots)
@@ -202,20 +187,8 @@ class Variable:
         return total / math.sqrt(float(share @ (1 / np.maximum(variances, LEAST))))
 
 
-def shares_among(places: Integers, shares: Array) -> Array:
-    """Add up shares (levels,) by place, among the levels that have one; none is 0."""
-    there = places >= 0
-    among = np.maximum(np.bincount(places[there], weights=shares[there]), LEAST)
-    return np.asarray(among / among.sum())
-
-
 def scores_of(positions: Array, shares: Array) -> Integers:
-    """Compute scores (places,): positions relative to the mean, cut at OUTERMOST standard deviations; their mean is about 0.
-
-    Args:
-        positions: (places,) positions of the places on the declared scale.
-        shares: (places,) shares of the places.
-    """
+    """Compute scores (places,): positions relative to the mean, cut at OUTERMOST standard deviations; their mean is about 0."""
     distances = positions - shares @ positions
     most = OUTERMOST * math.sqrt(max(float(shares @ distances**2), LEAST**2))
     cut = np.clip(distances, -most, most)
@@ -261,15 +234,9 @@ def recentred(scores: Integers, mean: float) -> Integers:
 
 
 def products(first: Variable, second: Variable, places: Integers, others: Integers) -> Integers:
-    """Sum the products (a, b) of the indicators of two variables over the rows.
+    """Sum the products (a, b) of the indicators of two variables over rows, given the levels (n,) of both columns.
 
     The absolute contributions of a row add up to at most the product of both largest indicators.
-
-    Args:
-        first: one variable.
-        second: the other one.
-        places: (n,) levels of the column of the first one.
-        others: (n,) levels of the column of the second one.
     """
     (ours, our_codes), (theirs, their_codes) = first.distinct, second.distinct
     combinations = our_codes[places] * len(theirs) + their_codes[others]

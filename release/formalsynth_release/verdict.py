@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,26 +13,23 @@ import numpy as np
 from formalsynth.core.text import DataError, counted
 from formalsynth_release.analyses import counted_in, mean_name, quantile_name
 from formalsynth_release.intervals import undeclared, without_interval
-from formalsynth_release.layout import Layout, Pair
+from formalsynth_release.layout import TENTH, Layout, Pair, error_and_factor, noise_of_pairs, weakness
 from formalsynth_release.levels import Levels
-from formalsynth_release.schema import Analyses
+from formalsynth_release.schema import SCHEMA, Analyses
 from formalsynth_release.study import Schema
-from formalsynth_release.weakness import TENTH, error_and_factor, noise_of_pairs, weakness
 
 if TYPE_CHECKING:
     from formalsynth.core.arrays import Array
 
-DOUBTFUL, WORSE = 0.1, 0.3
-"""Median standard errors above which pairs may be, or are, worse than independent columns."""
-USEFUL = 2.0
-"""Largest error of a useful analysis, in sampling errors."""
+DOUBTFUL, WORSE = 0.1, 0.3  # median standard errors above which pairs may be, or are, worse than independent columns
+USEFUL = 2.0  # largest error of a useful analysis, in sampling errors
 RARE, COMMON, LEAST = 0.1, 0.5, 1e-3
 """Assumed shares of 0, of missing values and of values below 0; the larger one of 0 is assumed, too. Smallest assumed density."""
 
 
-def assumed(levels: Levels, width: int, zero: float = RARE) -> Array:
+def assumed(levels: Levels, zero: float = RARE) -> Array:
     """Return cautious shares (width,) of the levels of a column: falling with its categories, or a bell with a long tail."""
-    shares = np.full(width, RARE)
+    shares = np.full(levels.width, RARE)
     if levels.column.type == "category":
         shares[: len(levels)] = 1 / np.arange(1, len(levels) + 1) ** 2
     for run in [] if levels.column.type == "category" else levels.runs:
@@ -49,30 +47,20 @@ class Verdict:
     schema: Schema
     epsilon: float
 
-    @property
+    @functools.cached_property
     def layout(self) -> Layout:
         """Columns and declared pairs."""
         return Layout(self.schema)
 
-    @property
-    def pairs(self) -> list[Pair]:
-        """Pairs in their declared order."""
-        order = {frozenset(pair): k for k, pair in enumerate(self.schema.pairs)}
-        return sorted(self.layout.pairs, key=lambda pair: order[frozenset(pair)])
-
     def shares(self, zero: float = RARE) -> dict[str, Array]:
         """Return assumed shares (levels,) of each column."""
-        layout = self.layout
-        return {name: assumed(levels, layout.widths[name], zero) for name, levels in layout.columns.items()}
+        return {name: assumed(levels, zero) for name, levels in self.layout.columns.items()}
 
     @property
     def weakness(self) -> dict[Pair, float]:
         """Factor by which each pair is too noisy, for a rare or a common 0, whichever is worse."""
-        layout, pairs = self.layout, self.pairs
-        rare, common = (
-            weakness(layout, layout.variables(self.shares(zero)), self.schema.rows, self.epsilon, pairs)
-            for zero in (RARE, COMMON)
-        )
+        both = [self.layout.variables(self.shares(zero)) for zero in (RARE, COMMON)]
+        rare, common = (weakness(self.layout, of, self.schema.rows, self.epsilon, self.layout.in_order) for of in both)
         return {pair: max(factor, common[pair]) for pair, factor in rare.items()}
 
     @property
@@ -85,7 +73,7 @@ class Verdict:
     @property
     def first(self) -> str:
         """What can be kept without a weak pair, in words."""
-        return f"the first {self.carried} of the {len(self.pairs)} pairs" if self.carried else "single columns"
+        return f"the first {self.carried} of the {len(self.layout.in_order)} pairs" if self.carried else "single columns"
 
     @property
     def levels(self) -> dict[str, float]:
@@ -113,8 +101,8 @@ class Verdict:
     def _errors(self) -> dict[Pair, float]:
         """Compute the standard error of the correlation of each pair that is due to its noise alone."""
         layout, variables = self.layout, self.layout.variables(self.shares())
-        noise = noise_of_pairs(layout, self.schema.rows, self.epsilon, len(self.pairs))
-        return {pair: error_and_factor(variables[pair[0]], variables[pair[1]], noise)[0] for pair in self.pairs}
+        noise = noise_of_pairs(layout, self.schema.rows, self.epsilon, len(self.layout.in_order))
+        return {pair: error_and_factor(variables[pair[0]], variables[pair[1]], noise)[0] for pair in self.layout.in_order}
 
     def _of_mean(self, name: str) -> float:
         levels = self.layout.columns[name]
@@ -137,11 +125,9 @@ class Verdict:
         """Write the verdict: columns, pairs, analyses, and what would help."""
         weak = {pair: factor for pair, factor in self.weakness.items() if factor > 1}
         lines, errors = list(self._of_columns()), self._errors()
-        lines += [
-            f"Pair {first} by {second}: standard error {errors[first, second]:.2g} of a correlation, "
-            + (f"weak: needs {_up(weak[first, second])} times the rows or epsilon." if (first, second) in weak else "kept.")
-            for first, second in self.pairs
-        ]
+        for pair in self.layout.in_order:
+            kept = f"weak: needs {_up(weak[pair])} times the rows or epsilon" if pair in weak else "kept"
+            lines.append(f"Pair {' by '.join(pair)}: standard error {errors[pair]:.2g} of a correlation, {kept}.")
         if errors:
             middle = float(np.median(list(errors.values())))
             rank = "worse than" if middle > WORSE else "perhaps no better than" if middle > DOUBTFUL else "better than"
@@ -151,11 +137,9 @@ class Verdict:
             lines.append(f"Not declared, but implied by other pairs, so the release can invent their relations: {listed}.")
         factors = self.factors(analyses)
         reasons = {name: without_interval(self.schema, analyses, name) for name in factors}
-        lines += [
-            f"{name}: {'lost' if undeclared(self.schema, analyses, name) else f'error {factor:.2g} times that of sampling alone'}"
-            + (f"; no interval, since {reasons[name]}." if reasons[name] else ".")
-            for name, factor in factors.items()
-        ]
+        for name, factor in factors.items():
+            lost, why = undeclared(self.schema, analyses, name), f"; no interval, since {reasons[name]}" if reasons[name] else ""
+            lines.append(f"{name}: {'lost' if lost else f'error {factor:.2g} times that of sampling alone'}{why}.")
         useful = sum(factor <= USEFUL and not reasons[name] for name, factor in factors.items())
         needs = [f"pair {first} by {second} needs {_up(factor)} times the rows" for (first, second), factor in weak.items()]
         of_all = counted(len(factors), "analysis", "analyses")
@@ -164,20 +148,16 @@ class Verdict:
 
     def _of_columns(self) -> Iterator[str]:
         """Write a line for all columns with the same error."""
-        named = dict[float, list[str]]()
-        for name, error in self.levels.items():
-            named.setdefault(error, []).append(name)
-        for error, names in named.items():
-            yield (
-                f"Column{'s' if len(names) > 1 else ''} {', '.join(names)}: each share has a standard error of {error:.2g}; "
-                f"noise alone changes groups of fewer than {math.ceil(TENTH * error * self.schema.rows):,} rows by over a tenth."
-            )
+        for error in dict.fromkeys(self.levels.values()):
+            names = [name for name, own in self.levels.items() if own == error]
+            group = f"groups of fewer than {math.ceil(TENTH * error * self.schema.rows):,} rows by over a tenth"
+            column = f"Column{'s' if len(names) > 1 else ''} {', '.join(names)}"
+            yield f"{column}: each share has a standard error of {error:.2g}; noise alone changes {group}."
 
     def _help(self, weak: Mapping[Pair, float], factors: Mapping[str, float]) -> list[str]:
         """State what would help."""
-        ways = []
-        if weak:
-            ways += [f"only {self.first}", f"an epsilon of at least {_up(self.epsilon * max(weak.values()))} for all of them"]
+        least = _up(self.epsilon * max(weak.values(), default=1.0))
+        ways = [f"only {self.first}", f"an epsilon of at least {least} for all of them"] if weak else []
         if any(factor > USEFUL and not math.isinf(factor) and ": " not in name for name, factor in factors.items()):
             ways.append("fewer and wider bins, or a larger weight, for columns whose mean, share or quantile has a large error")
         return [f"What would help: {'; '.join(ways)}."] if ways else []
@@ -196,13 +176,9 @@ def refuse_weak(schema: Schema, epsilon: float) -> None:
         DataError: there is one, with a line for each.
     """
     verdict, accepted = Verdict(schema, epsilon), {frozenset(pair) for pair in schema.accept_noise}
-    weak = [(pair, factor) for pair, factor in verdict.weakness.items() if factor > 1 and frozenset(pair) not in accepted]
+    weak = {f"{SCHEMA}: pairs: {' with '.join(pair)}": factor for pair, factor in verdict.weakness.items()
+            if factor > 1 and frozenset(pair) not in accepted}  # fmt: skip
     if weak:
-        allowed = f"{verdict.first}, or this one in accept_noise"
-        raise DataError(
-            "\n".join(
-                f"schema.yaml: pairs: {first} with {second}: its noise can look like an association, and it needs {_up(factor)} "
-                f"times the rows or epsilon; allowed: {allowed}"
-                for (first, second), factor in weak
-            )
-        )
+        why, allowed = "its noise can look like an association", f"{verdict.first}, or this one in accept_noise"
+        needs = {pair: f"it needs {_up(factor)} times the rows or epsilon" for pair, factor in weak.items()}
+        raise DataError("\n".join(f"{pair}: {why}, and {needed}; allowed: {allowed}" for pair, needed in needs.items()))

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from formalsynth.core.text import DataError
 from formalsynth_release.crossing import CROSSING, FILES, Crossing, read_crossing
-from formalsynth_release.public import compute_release, software
-from formalsynth_release.release_folder import MANIFEST, differences, stated, sums
+from formalsynth_release.public import MANIFEST, compute_release, software, sums
 
 CHANGED = "Do not send or trust this folder: it was changed after it was made. A clean copy needs no other release"
 """Reason for a difference."""
 
 
 def verify(release: Path, study: Path | None = None) -> list[str]:
-    """Compute a release again from the crossing in it: every file has the same bytes, and there is no other file.
-
-    Args:
-        release: folder of a release.
-        study: folder of its study, if available: the crossing is then also compared with the ledger.
-
-    Returns:
-        Lines to print.
+    """Compute a release again from the crossing in it, and return lines to print; given its study, look in the ledger, too.
 
     Raises:
         DataError: a file differs, or the folder contains something that does not follow from the crossing.
@@ -35,8 +26,10 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
     for path in sorted(release.iterdir()):
         if path.is_symlink() or not path.is_file():
             raise DataError(f"{path}: is a link, a folder or a device, and not a file of this release")
-    # before the release is computed, which takes longer
-    _refuse(differences(release, stated(release), f"does not match its checksum in {MANIFEST}"), CHANGED)
+    # before the release is computed, which takes longer; these checksums may be wrong
+    stated, lines = sums(release), (release / MANIFEST).read_text(errors="replace") if (release / MANIFEST).is_file() else ""
+    stated = {line[66:]: line[:64] for line in lines.splitlines()} | {k: own for k, own in stated.items() if k == MANIFEST}
+    _refuse(_differences(release, stated, f"does not match its checksum in {MANIFEST}"), CHANGED)
     crossing, _ = read_crossing(release)
     if set(crossing.software) != set(software()):
         raise DataError(f"{release}: cannot be computed here. {_reason(crossing)}")
@@ -47,8 +40,8 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
         for name in FILES:
             shutil.copyfile(release / name, given / name)
         compute_release(given, again)
-        _refuse(differences(release, sums(again), f"does not follow from {CROSSING}"), _reason(crossing))
-    total = hashlib.sha256((release / CROSSING).read_bytes()).hexdigest()
+        _refuse(_differences(release, sums(again), f"does not follow from {CROSSING}"), _reason(crossing))
+    total = sums(release)[CROSSING]
     if study is not None:
         _check_ledger(study, release, total)
     known = "as in the ledger" if study else "ask the office that published the data whether it is theirs"
@@ -60,12 +53,19 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
     ]
 
 
-def _refuse(differing: Iterator[str], reason: str) -> None:
-    """Name the first of some differences.
+def _differences(release: Path, wanted: Mapping[str, str], wrong: str) -> Iterator[str]:
+    """Yield a description of each file that is missing, added or different, by wanted checksums; theirs comes last."""
+    there = sums(release)
+    for name in sorted(there | dict(wanted), key=lambda name: (name == MANIFEST, name)):
+        if name not in wanted:
+            yield f"{release / name}: is not a file of this release"
+        elif name not in there:
+            yield f"{release / name}: is missing"
+        elif there[name] != wanted[name]:
+            yield f"{release / name}: {wrong}"
 
-    Raises:
-        DataError: there is one.
-    """
+
+def _refuse(differing: Iterator[str], reason: str) -> None:
     if first := next(differing, ""):
         more = sum(1 for _ in differing)
         raise DataError(f"{first}{f' (and {more} more)' if more else ''}. {reason}")
@@ -84,18 +84,11 @@ def _reason(crossing: Crossing) -> str:
 
 
 def _check_ledger(study: Path, release: Path, total: str) -> None:
-    """Check that a crossing belongs to a release in the ledger.
-
-    Raises:
-        DataError: it does not.
-    """
     from formalsynth_release.ledger import CrossingEntry, check_study, read_ledger
     from formalsynth_release.study import read_declared
 
     ledger = read_ledger(read_declared(study).schema.source)
     check_study(ledger, study)
     if total not in {entry.sha256 for entry in ledger.of(CrossingEntry)}:
-        raise DataError(
-            f"{release / CROSSING}: is not the crossing of a release in the ledger of the source {ledger.source}: the whole "
-            "folder was replaced, or it belongs to another source"
-        )
+        why = f"in the ledger of the source {ledger.source}: the whole folder was replaced, or it belongs to another source"
+        raise DataError(f"{release / CROSSING}: is not the crossing of a release {why}")

@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_release import a_schema
 
-from formalsynth_release.records import clipped
-from formalsynth_release.rows import recoded, used_rows
+from formalsynth_release.rows import clipped, recoded, used_rows
 from formalsynth_release.tables import measured
 
 EPSILON = 1.5

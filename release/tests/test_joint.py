@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from formalsynth_release.conditions import conditions
 from formalsynth_release.joint import Sum, consistent, estimated, joint_of, raked, shrunk
+from formalsynth_release.model import conditions
 from formalsynth_release.variables import Variable, knots_of, scores_of
 
 CORRELATIONS = st.lists(st.floats(-0.97, 0.97), min_size=1, max_size=20)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from formalsynth_release.records import codes, from_unit, to_unit
+from formalsynth_release.levels import codes, from_unit, to_unit
 from formalsynth_release.schema import Column
 
 LINEAR = Column(type="number", lower=-2, upper=6)

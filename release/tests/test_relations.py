@@ -77,4 +77,4 @@ def test_a_rule_between_the_columns_of_a_pair_leaves_margins_as_they_are():
     noise = np.random.default_rng(24)
     model = Model.of(CALLS, measured(CALLS, rows, 2.0, functools.partial(simulated_noise, noise, {})))
     drawn = model.rows(5000, noise)["damage"]
-    assert abs((drawn == 0).mean() - model.shares["damage"][0]) < 0.03
+    assert abs((drawn == 0).mean() - model.joint.shares["damage"][0]) < 0.03

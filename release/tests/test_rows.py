@@ -50,7 +50,7 @@ def test_a_protected_person_in_two_rows_is_a_violation(tmp_path):
     persons = [f"p{number}" for number in range(28)]
     result = checked(tmp_path, {}, person=[*persons, "p3", "p3"])
     assert [violation.sentence() for violation in result.violations] == ["person: 3 rows are not the only row of its person"]
-    assert result.cases["row"].tolist() == [4, 29, 30]
+    assert result.violations[0].values.index.tolist() == [3, 28, 29]
     assert result.table is None
     assert checked(tmp_path, {}, person=[*persons, None, None]).violations == ()  # missing identifiers are no person
 

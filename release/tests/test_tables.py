@@ -157,19 +157,13 @@ def study(tmp_path, monkeypatch):
     return households.declared_study()
 
 
-def test_estimates_that_bins_change_are_named(study, capsys):
-    """Most hours of workers are multiples of five; 30001 is just above the threshold of a declared share, and inside a bin."""
+def test_means_that_bins_change_are_named(study, capsys):
+    """Most hours of workers are multiples of five."""
     named = "mean of hours: noisy tables draw values anywhere in their bins, which would change it by -"
-    above = "share of income above 30000: noisy tables draw"
-    even, heaped, workers = households.households(), households.households(), households.workers()
-    heaped.loc[:1500, "income"] = "30001"
-    for rows, says in ((even, ()), (heaped, (above,)), (workers, (named,)), (workers, (named,))):
+    for rows, says in ((households.households(), False), (households.workers(), True)):
         rows.to_csv("households.csv", index=False)
         assert main(["check", "studies/households"]) == 0
-        printed = capsys.readouterr().out
-        assert [text in printed for text in (named, above)] == [text in says for text in (named, above)]
-        if says == (named,):
-            (study / "release.yaml").write_text("analyses: [")  # means are compared, whatever the state of release.yaml
+        assert (named in capsys.readouterr().out) == says
 
 
 def test_numbers_that_are_drawn_again_stay_in_their_bins():

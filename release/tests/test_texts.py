@@ -16,8 +16,8 @@ from small_release import COLUMNS, a_config, a_schema
 from formalsynth_release.crossing import Earlier, declarations_of
 from formalsynth_release.intervals import Analysed
 from formalsynth_release.layout import Layout
+from formalsynth_release.public import formatted
 from formalsynth_release.publish import crossing_of
-from formalsynth_release.release_folder import formatted
 from formalsynth_release.tables import measured
 from formalsynth_release.texts import ReleaseFacts, texts_of
 
@@ -148,11 +148,18 @@ def test_a_sentence_is_there_where_it_is_true(name, words, of_one, not_of):
     assert words not in words_of(facts_of(**not_of))[name]
 
 
+def fitness(facts):
+    """Sentences of README.md on what the data are fit for, and what they are not fit for."""
+    text = texts_of(facts)["README.md"]
+    return [re.findall(rf"^- {re.escape(head)}: (.*)$", text, re.MULTILINE) for head in ("Fit for", "**Not fit for**")]
+
+
 def test_readme_and_legal_text_state_what_the_data_are_fit_for(facts):
-    texts = words_of(facts)
-    for sentence in (*facts.fit, *facts.unfit):
-        assert " ".join(sentence.split()) in texts["LEGAL.md"]
-        assert " ".join(sentence.split()) in texts["README.md"]
+    texts, (fit, unfit) = words_of(facts), fitness(facts)
+    assert fit
+    assert unfit[-1] == "any statement about a single person."
+    for sentence in (*fit, *unfit):
+        assert f"- {' '.join(sentence.split())}" in texts["LEGAL.md"]
     assert ("standard error of a correlation, from the noise" in texts["README.md"]) == bool(facts.schema.pairs)
 
 
@@ -160,10 +167,11 @@ def test_readme_and_legal_text_state_what_the_data_are_fit_for(facts):
 def test_a_release_that_is_all_noise_is_fit_for_nothing_that_needs_true_values(neighbours):
     """At an epsilon of 0.002 the noise of a level is as large as the file."""
     facts = facts_of(neighbours, (), epsilon=0.002)
-    assert facts.fit == ["tests of programs, which need no true values."]
-    assert facts.unfit[0].startswith("the distribution of any column: the file has about ")
-    assert facts.unfit[1:] == ["relations of columns: none is kept.", "any statement about a single person."]
-    assert "the distribution of each column." in facts_of(neighbours, ()).fit[0]
+    fit, unfit = fitness(facts)
+    assert fit == ["tests of programs, which need no true values."]
+    assert unfit[0].startswith("the distribution of any column: the file has about ")
+    assert unfit[1:] == ["relations of columns: none is kept.", "any statement about a single person."]
+    assert "the distribution of each column." in fitness(facts_of(neighbours, ()))[0][0]
 
 
 @pytest.mark.parametrize(("name", "cell"), [("pay|bonus", r"pay\|bonus"), ("a\\|b", r"a\\\|b"), ("age", "age")])

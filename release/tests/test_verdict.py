@@ -10,12 +10,11 @@ import small_release
 
 from formalsynth.core.text import DataError
 from formalsynth_release.command import main
-from formalsynth_release.layout import Layout, Reading
+from formalsynth_release.layout import LARGE, WEAK, Layout, Reading, marks, weakness
 from formalsynth_release.model import Model, pair_errors
 from formalsynth_release.schema import Analyses
 from formalsynth_release.tables import kept_pairs, measured, no_noise
 from formalsynth_release.verdict import Verdict, refuse_weak
-from formalsynth_release.weakness import LARGE, WEAK, marks, weakness
 
 NUMBER = {"type": "number", "decimals": 2, "lower": -5, "upper": 5, "bins": 20, "release": "synthesized"}
 COLUMNS = {
@@ -183,5 +182,5 @@ def test_the_plan_ends_with_the_verdict_and_opens_no_file(tmp_path, monkeypatch,
     assert main(["plan", str(study)]) == 0, capsys.readouterr().err
     printed = capsys.readouterr().out
     assert "Errors to expect at epsilon 2, for 4000 rows; no file was opened." in printed
-    assert "Rows with a missing value in a released column will be left out, but all of these rows are counted here" in printed
+    assert "Rows with a missing value in a released column will be left out, but are counted here" in printed
     assert "Verdict: " in printed

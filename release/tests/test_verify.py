@@ -20,9 +20,8 @@ from formalsynth_release import joint
 from formalsynth_release import verify as command
 from formalsynth_release.command import main
 from formalsynth_release.crossing import CROSSING, noise_reason, read_crossing
-from formalsynth_release.expected_parts import check_parts
-from formalsynth_release.public import fill
-from formalsynth_release.release_folder import MANIFEST, seal
+from formalsynth_release.public import MANIFEST, fill, seal
+from formalsynth_release.tables import check_parts
 from formalsynth_release.verify import verify
 
 SET, OTHER = "synthetic_1.csv", "synthetic_2.csv"
