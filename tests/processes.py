@@ -1,12 +1,22 @@
 """Processes of the machine, as Linux lists them; each may end while it is looked at, and then has no state and no command."""
 
 import os
+import time
 from pathlib import Path
 
 
 def python_path(folder):
     """The search path of a process, with a folder before what is there."""
     return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
+def wait_for(condition, process=None):
+    """Wait until a condition holds, longer than a slow machine needs, and while a process is alive."""
+    deadline = time.monotonic() + 600
+    while not condition():
+        assert process is None or process.poll() is None, "it ended"
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.02)
 
 
 def is_alive(pid):

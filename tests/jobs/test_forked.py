@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from processes import command, is_alive
+from processes import command, is_alive, wait_for
 
 from formalsynth_workflow.jobs.forked import LOST, environment_of_job, run_script, start_server
 
@@ -102,13 +102,6 @@ def owner(script, tmp_path):
 def run(path, measured=contextlib.nullcontext, **variables):
     """Run a script and return its exit code."""
     return run_script(str(path), environment_of_job(None) | variables, measured)
-
-
-def wait_for(condition, seconds=600):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.02)
 
 
 def test_a_job_finds_what_a_program_of_its_own_finds(script, tmp_path, monkeypatch):

@@ -5,10 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
-from processes import is_stopped
+from processes import is_stopped, wait_for
 
 from formalsynth_workflow.jobs.locks import FILE, StillAtWork, drop_stale_locks
 
@@ -149,19 +148,12 @@ def job(tmp_path):
     log = tmp_path / "job.log"
     command = [sys.executable, "-c", LEADER, tmp_path, JOB, log, tmp_path / "result", tmp_path / "go"]
     process = subprocess.Popen(list(map(str, command)))
-    eventually(lambda: log.exists() and log.read_text().endswith("\n"))
+    wait_for(lambda: log.exists() and log.read_text().endswith("\n"))
     number = int(log.read_text())
     yield process, number
     (tmp_path / "go").touch()
     kill(process)
-    eventually(lambda: not alive(number))
-
-
-def eventually(condition, seconds=600):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(lambda: not alive(number))
 
 
 def alive(number):
@@ -181,7 +173,7 @@ def test_a_job_of_a_live_run_puts_its_result_in_place(tmp_path, job):
 def test_a_job_ends_with_its_run_and_leaves_no_result(tmp_path, job):
     process, number = job
     process.kill()  # and not waited for: it counts as ended before its parent has taken note
-    eventually(lambda: not alive(number))
+    wait_for(lambda: not alive(number))
     process.wait()  # the system lets go of its lock a little later than of the job
     assert "was killed: the job ends too, without a result" in (tmp_path / "job.log").read_text()
     assert not (tmp_path / "result").exists()
@@ -191,7 +183,7 @@ def test_a_job_ends_with_its_run_and_leaves_no_result(tmp_path, job):
 def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp_path, job):
     process, number = job
     os.kill(number, signal.SIGSTOP)
-    eventually(lambda: is_stopped(number))
+    wait_for(lambda: is_stopped(number))
     kill(process)
     try:
         with pytest.raises(StillAtWork, match="jobs of a killed run are still running in this folder: wait until"):
@@ -200,4 +192,4 @@ def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp
     finally:
         os.kill(number, signal.SIGCONT)
     assert len(drop_stale_locks(tmp_path, patience=600)) == 1
-    eventually(lambda: not alive(number))  # the system lets go of the lock before it takes the job off its list
+    wait_for(lambda: not alive(number))  # the system lets go of the lock before it takes the job off its list

@@ -348,7 +348,7 @@ def test_two_calls_at_once_take_turns(places, tmp_path):
 
 def test_a_killed_call_leaves_no_lock(places, tmp_path):
     _, home = places
-    tree(home / "cmdstan-2.30.0", recipe="@sleep 60")
+    tree(home / "cmdstan-2.30.0", recipe="@sleep 600")
     command = [sys.executable, "-m", "formalsynth.stan.install", "--home", str(home), "--record", str(tmp_path / "record")]
     call = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     call.stderr.readline()  # the step is announced, so the lock is held

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import children, command, commands, python_path
+from processes import children, commands, is_alive, python_path, wait_for
 from runs import (
     FIGURES,
     SCALE,
@@ -63,22 +63,13 @@ def forget(folder, *names):
             path.unlink()
 
 
-def waiting(condition, process, seconds=600):
-    """Wait for a condition while a process is alive."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, "it ended"
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.05)
-
-
 def test_a_second_run_in_a_folder_is_refused_and_harms_nothing(again, finished, repository, snakemake):
     busy, go, table = again / "busy", again / "go", SIMULATION / "replicates.csv"
     before_the_program(again, f"touch {busy}; while [ ! -e {go} ]; do sleep 0.05; done")
     forget(again, BATCH / "averaged_0.4_1.8" / "*.*", SIMULATION / "*.csv")
     first = start(again, "--cores", 1, table, snakefile=repository / "Snakefile")
     try:
-        waiting(busy.exists, first)
+        wait_for(busy.exists, first)
         locks = sorted((again / ".snakemake" / "locks").iterdir())
         second = snakemake(again, "--cores", 1, table)
         assert second.returncode != 0
@@ -140,16 +131,13 @@ def test_a_job_whose_snakemake_was_killed_puts_nothing_over_a_later_run(again, r
     forget(again, target)
     first = start(again, "--cores", 1, target, snakefile=repository / "Snakefile")
     try:
-        waiting(busy.exists, first)
+        wait_for(busy.exists, first)
         first.kill()
         first.wait()
         completed(again, "--cores", 1, target, "--config", "root_seed=7")
         made = results(again)
         go.touch()
-        deadline = time.monotonic() + 600
-        while group_lives(first.pid):
-            assert time.monotonic() < deadline, "something of the first run is still alive"
-            time.sleep(0.05)
+        wait_for(lambda: not group_lives(first.pid))
         assert results(again) == made
     finally:
         if group_lives(first.pid):
@@ -264,14 +252,13 @@ def test_servers_of_jobs_are_killed_at_random_moments_and_nothing_differs(tmp_pa
     for lap in range(3):
         folder = set_up(short(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
         run = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan))
-        waiting(lambda run=run: server_of(run), run)
+        wait_for(lambda run=run: server_of(run), run)
         server = server_of(run)
         time.sleep(generator.uniform(1 + lap, 2 + lap))
         jobs = children(server)
         with contextlib.suppress(ProcessLookupError):  # the run was faster
             os.kill(server, signal.SIGKILL)
-        time.sleep(0.2)
-        assert [pid for pid in jobs if command(pid)] == []
+        wait_for(lambda jobs=jobs: not any(map(is_alive, jobs)))
         ended += run.wait(timeout=900) != 0  # jobs may also start or end between the list and the kill
         files = results(folder)
         assert {name: files[name] == expected.get(name) for name in files} == dict.fromkeys(files, True)
