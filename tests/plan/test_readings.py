@@ -43,8 +43,8 @@ def test_the_weights_of_a_reading_are_those_of_all_its_synthesizers(paper):
 
 
 def test_captions_name_the_readings_that_are_shown(paper):
-    assert f" Reading of the paper: {MIN_MAX}. " in details(paper.figure("3", "paper"))
-    assert f" Readings of the paper: {MIN_MAX}; {RE_WEIGHTED}. " in details(paper.table(1, "paper"))
+    assert f" We read the paper as: {MIN_MAX}. " in details(paper.figure("3", "paper"))
+    assert f" We read the paper as: {MIN_MAX}; or: {RE_WEIGHTED}. " in details(paper.table(1, "paper"))
     assert "Reading" not in details(paper.figure("1", "paper"))
 
 

@@ -47,7 +47,7 @@ def test_a_caption_has_the_size_of_the_data_lines_and_place(entry, words):
 
 
 BARS, RANGES = "Points: means; bars: two standard errors.", "Guarantees of ranges (given R) are for moves inside ranges"
-UNIT = "Bounds and uncentred clipping depend on the unit of the outcome, which is "
+UNIT = "The unit of the outcome, on which bounds and uncentred clipping depend, is "
 
 
 @pytest.mark.parametrize(

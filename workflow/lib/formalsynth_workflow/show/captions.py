@@ -78,7 +78,7 @@ def details(display: FigureDisplay | TableDisplay) -> str:
     readings = dict.fromkeys(reading for part in (display, *drawings) for reading in part.readings)
     sentences = [
         f"{display.authors}, {place}; {_sizes(display)} ({_data(display)}); run at {display.scale} scale",
-        f"Reading{'s' * (len(readings) > 1)} of the paper: {'; '.join(readings)}" if readings else "",
+        f"We read the paper as: {'; or: '.join(readings)}" if readings else "",
         _guarantees(display),
         _unit(display) if clipped or columns & BOUNDS else "",
         LOWER_BOUND if audits else "",
@@ -107,7 +107,7 @@ def _joined_without_repeats(texts: Iterable[str]) -> str:
 def _unit(display: Display) -> str:
     """Units in which outcomes are fitted; empty without outcomes that have one."""
     words = in_words(scenario.fitted_unit for scenario in display.scenarios)
-    return f"Bounds and uncentred clipping depend on the unit of the outcome, which is {words}" if words else ""
+    return f"The unit of the outcome, on which bounds and uncentred clipping depend, is {words}" if words else ""
 
 
 def failures(display: Display, collected: Iterable[DataFrame]) -> str:
