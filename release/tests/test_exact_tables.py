@@ -28,7 +28,7 @@ OTHER = {"type": "category", "categories": ["a", "b", "c"], **KEEP}
 GRIDS = {
     # declaration: columns with the values in a file, and what else is declared
     "points, edges": (
-        {"x": ({"type": "whole", "lower": 0, "upper": 9, "bins": 2, "points": [4], "edges": [7]}, "0 3 4 5 7 9 99"),
+        {"x": ({"type": "whole", "lower": 0, "upper": 9, "bins": 2, "points": [4], "edges": [7]}, "0 4 5 7 99"),
          "z": ({"type": "whole", "lower": 1, "upper": 3, "bins": 3, **KEEP}, "1 3")}, {}
     ),
     "missing_codes": (
