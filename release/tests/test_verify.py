@@ -241,8 +241,8 @@ FEW = [["region", "age"], ["age", "income"], ["age", "income kind"]]
 WITHOUT_MISSING = {"type": "whole", "lower": -50_000, "upper": 500_000}
 RELEASES = {
     "tables": partial(made_households, names=("region", "education", "hours"), pairs=PAIRS, accept_noise=PAIRS),
-    "tables for add_remove": partial(made_households, neighbours="add_remove", seed=4, pairs=FEW, accept_noise=FEW),
-    "tables of declared pairs": partial(made_households, pairs=FEW, accept_noise=FEW[:1]),
+    "tables for add_remove": partial(made_households, neighbours="add_remove", seed=4, pairs=FEW),
+    "tables of declared pairs": partial(made_households, pairs=FEW),
     "tables without pairs": partial(made_households, pairs=[], seed=3),
     "tables of few rows": partial(made_households, rows=30, seed=6),
     "tables without missing values": partial(made_households, income=WITHOUT_MISSING, missing="drop_rows", seed=5),
