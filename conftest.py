@@ -58,7 +58,7 @@ SLOW_SECONDS = 2700
 def pytest_collection_modifyitems(config, items):
     """Limit the time of slow tests, and put all in order: the longest first, or at random.
 
-    One worker makes the finished run that several files need, another begins with what needs no such run.
+    One worker makes the finished run that several files need; another begins with files that need no such run, for so long.
     """
     for item in items:
         if item.get_closest_marker("slow"):
@@ -70,12 +70,11 @@ def pytest_collection_modifyitems(config, items):
         places = {path: generator.random() for path in sorted({item.path for item in items})}
         items.sort(key=lambda item: places[item.path])
         return
-    first = ("test_end_to_end.py", "test_confidential.py", "test_own_pages.py")
+    first = ("workflow/test_end_to_end.py", "workflow/test_own_pages.py", "contract/test_program.py")
 
     def place(item):
-        if "workflow" not in item.path.relative_to(REPOSITORY).parts:
-            return len(first) + 1
-        return first.index(item.path.name) if item.path.name in first else len(first)
+        path = item.path.as_posix()
+        return next((k for k, name in enumerate(first) if path.endswith(name)), len(first) + ("/workflow/test_" not in path))
 
     items.sort(key=place)
 
