@@ -1,7 +1,4 @@
-"""The crossing: one text file with everything that leaves the confidential side of a release.
-
-The public side computes the whole release from it and from the public declarations.
-"""
+"""The crossing: one text file with all that leaves the confidential side; the release follows from it and the declarations."""
 
 from __future__ import annotations
 

@@ -80,8 +80,7 @@ def wrong_schema(schema: PublicSchema) -> Iterator[str]:
         if column.release is None and name != schema.outcome:
             yield f"columns.{name}.release has to be given: only the outcome, {schema.outcome}, is without it"
         if column.may_be_missing and schema.missing == "drop_rows":
-            other = "which applies to the other columns"
-            yield f"columns.{name}.may_be_missing needs missing: refuse, {other}: rows with a missing {name} stay"
+            yield f"columns.{name}.may_be_missing needs missing: refuse, for other columns: rows with a missing {name} stay"
     if wrong := "; it also has ".join(_wrong_pairs(schema)):
         yield f"pairs has {wrong}"
     if wrong := "; ".join(_wrong_rules(schema)):

@@ -26,9 +26,10 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
     for path in sorted(release.iterdir()):
         if path.is_symlink() or not path.is_file():
             raise DataError(f"{path}: is a link, a folder or a device, and not a file of this release")
-    # before the release is computed, which takes longer; these checksums may be wrong
-    stated, lines = sums(release), (release / MANIFEST).read_text(errors="replace") if (release / MANIFEST).is_file() else ""
-    stated = {line[66:]: line[:64] for line in lines.splitlines()} | {k: own for k, own in stated.items() if k == MANIFEST}
+    manifest = release / MANIFEST
+    lines = manifest.read_text(encoding="utf-8", errors="replace").splitlines() if manifest.is_file() else []
+    stated = {line[66:]: line[:64] for line in lines} | {name: own for name, own in sums(release).items() if name == MANIFEST}
+    # compared before the release is computed, which takes longer
     _refuse(_differences(release, stated, f"does not match its checksum in {MANIFEST}"), CHANGED)
     crossing, _ = read_crossing(release)
     if set(crossing.software) != set(software()):
