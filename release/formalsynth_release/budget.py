@@ -49,7 +49,7 @@ def start(declared: Declared, epsilon: float, budget: float, content: Content) -
         found = [
             f"CONFIDENTIAL: {declared.csv}: may be of the same people as a file of the source {other.source}: {shared}"
             for other in ([] if declared.schema.other_people else other_ledgers(source))
-            if (shared := next(filter(None, (common(sketch, entry.sketch) for entry in other.of(FileEntry))), ""))
+            if (shared := next(filter(None, (common(content, sketch, entry.sketch) for entry in other.of(FileEntry))), ""))
         ]
         if found:
             known = "If it is known without the files that these are other people, declare other_people: true"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,8 @@ class Content:
     """Content of a file, as hashes."""
 
     rows: tuple[Hashes, ...]  # samples of rows: of all columns, and without each column in turn, as if it were dropped or changed
-    values: tuple[Hashes, ...]  # samples of the values of columns in which most are distinct
-    whole: tuple[bytes, ...]  # digests of all rows, and of each column with several values, in sorted order
+    values: dict[str, Hashes]  # samples of the values of columns in which most are distinct
+    whole: dict[str, bytes]  # digests of all rows, and of each column with several values, in sorted order
 
 
 class Sketch(Model):
@@ -52,24 +52,29 @@ class Sketch(Model):
 
 
 def content_of(text: pd.DataFrame) -> Content:
-    """Compute hashes of the content of a file, given as text."""
-    columns = [_hashes(text[name]) for name in text.columns]
-    varying = [column for column in columns if (column != column[:1]).any()]
-    rows = sum(varying, np.zeros(len(text), dtype=np.uint64))
-    fewer = (rows - column for column in varying) if len(varying) > 1 else ()
-    several = [column for column in varying if len(np.unique(column)) >= FEW_VALUES]
-    whole = [hashlib.sha256(np.sort(hashes).tobytes()).digest() for hashes in (rows, *several)]
-    return Content(tuple(_samples([rows, *fewer])), tuple(_samples(several)), tuple(whole))
+    """Compute hashes of the content of a file, given as text; running numbers count only in rows."""
+    varying = {name: of for name in text.columns if ((of := _hashes(text[name])) != of[:1]).any()}
+    telling = {name: of for name, of in varying.items() if not _running(text[name])}
+    rows = sum(varying.values(), np.zeros(len(text), dtype=np.uint64))
+    fewer = (rows - of for of in varying.values()) if len(varying) > 1 else ()
+    several = {f"values of the column {name}": of for name, of in telling.items() if len(np.unique(of)) >= FEW_VALUES}
+    whole = {what: hashlib.sha256(np.sort(of).tobytes()).digest() for what, of in {"rows": rows, **several}.items()}
+    samples = tuple(sample for of in (rows, *fewer) if len(sample := _sample(of)))
+    return Content(samples, {what: sample for what, of in several.items() if len(sample := _sample(of))}, whole)
 
 
-def _samples(of: list[Hashes]) -> Iterator[Hashes]:
-    """Yield a sample of the distinct hashes of each column or set of rows in which most are distinct."""
-    for hashes in of:
-        number = min(2 * SAMPLE, len(hashes))
-        least = np.partition(hashes, number - 1)[:number]
-        distinct = np.unique(least)
-        if len(distinct) > DISTINCT * len(least):
-            yield distinct[:SAMPLE]
+def _running(column: pd.Series) -> bool:
+    """Return True for whole numbers without gaps, each once: those of other people are the same."""
+    import pandas as pd
+
+    return bool((np.diff(np.sort(pd.to_numeric(column, errors="coerce").to_numpy(dtype=float))) == 1).all())
+
+
+def _sample(hashes: Hashes) -> Hashes:
+    """Return a sample of the distinct hashes of a column or of rows; none if fewer than most are distinct."""
+    number = min(2 * SAMPLE, len(hashes))
+    distinct = np.unique(np.partition(hashes, number - 1)[:number])
+    return distinct[: SAMPLE if len(distinct) > DISTINCT * number else 0]
 
 
 def _hashes(column: pd.Series) -> Hashes:
@@ -83,10 +88,8 @@ def _hashes(column: pd.Series) -> Hashes:
 
 def _canonical(value: str) -> str:
     """Write numbers by their digits: 1.234 is one thousand or one, depending on the format of its file."""
-    if value in CODES:
-        return ""
-    if not NUMBER.fullmatch(value):
-        return value
+    if value in CODES or not NUMBER.fullmatch(value):
+        return "" if value in CODES else value
     number = float(SEPARATORS.sub("", value).replace(",", "."))
     return f"{number:.{14 if number.is_integer() else 8}e}".partition("e")[0].rstrip("0")  # R writes 15 digits, pandas 17
 
@@ -97,21 +100,20 @@ def sketch_of(content: Content, key: bytes) -> Sketch:
     def keyed(value: bytes) -> str:
         return hmac.new(key, value, hashlib.sha256).hexdigest()[:16]
 
-    def samples(given: tuple[Hashes, ...]) -> tuple[tuple[str, ...], ...]:
+    def samples(given: Iterable[Hashes]) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(keyed(value.tobytes()) for value in sample) for sample in given)
 
-    return Sketch(rows=samples(content.rows), values=samples(content.values), whole=tuple(map(keyed, content.whole)))
+    whole = tuple(map(keyed, content.whole.values()))
+    return Sketch(rows=samples(content.rows), values=samples(content.values.values()), whole=whole)
 
 
-def common(ours: Sketch, theirs: Sketch) -> str:
+def common(content: Content, ours: Sketch, theirs: Sketch) -> str:
     """Describe what two files share that people who are in both files could explain; empty if there is nothing."""
-    if set(ours.whole) & set(theirs.whole):
-        return "a column has the same values"
-    if (share := _largest_share(ours.rows, theirs.rows)) > SHARED:
-        return f"{share:.0%} of a sample of rows are the same"
-    if (share := _largest_share(ours.values, theirs.values)) > SHARED_VALUES:
-        return f"{share:.0%} of a sample of the values of a column are the same"
-    return ""
+    same = (f"all {what} are in both" for what, of in zip(content.whole, ours.whole, strict=True) if of in theirs.whole)
+    shares = [("rows", SHARED, _largest_share(ours.rows, theirs.rows))]
+    for what, sample in zip(content.values, ours.values, strict=True):
+        shares.append((what, SHARED_VALUES, _largest_share((sample,), theirs.values)))
+    return next(same, next((f"{share:.0%} of a sample of {what} are in both" for what, low, share in shares if share > low), ""))
 
 
 def _largest_share(ours: tuple[tuple[str, ...], ...], theirs: tuple[tuple[str, ...], ...]) -> float:

@@ -98,12 +98,13 @@ def test_a_second_budget_for_the_same_people_is_refused(tmp_path, kind):
 
 
 def test_files_of_other_people_are_not_refused(tmp_path):
-    begin(study(tmp_path, "one"))
-    for seed in range(2, 12):
-        begin(study(tmp_path, f"s{seed}", f"source{seed}"), rows=table(seed))
-    few = table(seed=20)[["sex"]].assign(old=["yes", "no"] * 150)
-    begin(study(tmp_path, "few", "few"), rows=few)
-    begin(study(tmp_path, "more", "few_more"), rows=table(seed=21)[["sex"]].assign(old=["yes", "no"] * 150))
+    """Some running numbers are the same."""
+    for seed in range(1, 12):
+        begin(study(tmp_path, f"s{seed}", f"source{seed}"), rows=table(seed).assign(number=np.arange(300) + seed % 3))
+    for seed in (20, 21):
+        begin(study(tmp_path, f"s{seed}", f"source{seed}"), rows=table(seed)[["sex"]].assign(old=["yes", "no"] * 150))
+    with pytest.raises(DataError, match="of the source source1: all values of the column income are in both"):
+        begin(study(tmp_path, "copy", "copy"), rows=table()[["income", "sex"]])
 
 
 def test_nothing_of_the_file_is_in_a_ledger(tmp_path):
