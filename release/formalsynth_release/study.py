@@ -43,10 +43,13 @@ def _between(code: str, column: Column) -> bool:
 
 def _spelled_out(given: object) -> object:
     """Write out a range of codes: 01..99 or A..Z."""
-    first, _, last = given.partition("..") if isinstance(given, str) else ("", "", "")
-    if len(first) == len(last) and (first + last).isascii() and (first + last).isdigit() and len(first) <= MOST_DIGITS:
+    only = given[0] if isinstance(given, list) and len(given) == 1 else given
+    first, dots, last = only.partition("..") if isinstance(only, str) else ("", "", "")
+    if len(first) == len(last) <= MOST_DIGITS and (first + last).isascii() and (first + last).isdigit():
         return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
-    return [chr(letter) for letter in range(ord(first), ord(last) + 1)] if len(first) == len(last) == 1 else given
+    if dots and not len(first) == len(last) == 1:
+        raise ValueError("allowed: whole numbers of equal length up to 9999, such as 10..17, letters such as A..Z, or a list")
+    return [chr(letter) for letter in range(ord(first), ord(last) + 1)] if dots else given
 
 
 class DeclaredColumn(Column):
