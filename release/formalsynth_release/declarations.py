@@ -31,7 +31,7 @@ def checked_declarations(declared: Declared, config: ReleaseConfig) -> Declarati
         public = "the number of rows of this file is public, so each synthetic set has as many"
         raise DataError(f"{RELEASE}: rows: given {config.rows}; allowed: {schema.rows}, or leave it out: {public}")
     if schema.hides_rows and config.rows is None:
-        why = "the number of used rows is confidential, by neighbours: add_remove, rows_each, or drop_rows"
+        why = "the number of used rows is confidential, by neighbours: add_remove, rows_each above 1, or drop_rows"
         raise DataError(f"{RELEASE}: rows: is missing; {why}: give the number of rows for each synthetic set")
     check_analyses(schema, config.analyses)
     check_numbers(schema)

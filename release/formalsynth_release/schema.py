@@ -262,7 +262,7 @@ class ReleaseConfig(Model):
 
     sets: int = Field(ge=1, le=100)  # number of synthetic data sets, m
     rows: WholeNumber | None = Field(None, ge=2, le=10_000_000)
-    """Rows in each set, chosen without the file; required where neighbours is add_remove or rows are dropped."""
+    """Rows in each set, chosen without the file; required with neighbours: add_remove, rows_each above 1 or dropped rows."""
     ceiling: Annotated[float, AfterValidator(_short)] = Field(ge=1e-4, le=LARGEST_EPSILON)
     """Largest epsilon that this release may claim; the release states it."""
     budget: Annotated[float, AfterValidator(_short)] = Field(gt=0, allow_inf_nan=False)

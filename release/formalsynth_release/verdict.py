@@ -125,8 +125,9 @@ class Verdict:
         """Write the verdict: columns, pairs, analyses, and what would help."""
         weak = {pair: factor for pair, factor in self.weakness.items() if factor > 1}
         lines, errors = list(self._of_columns()), self._errors()
+        margins = "kept, unless it is weak by the noisy margins and not accepted"
         for pair in self.layout.in_order:
-            kept = f"weak: needs {_up(weak[pair])} times the rows or epsilon" if pair in weak else "kept"
+            kept = f"weak: needs {_up(weak[pair])} times the rows or epsilon" if pair in weak else margins
             lines.append(f"Pair {' by '.join(pair)}: standard error {errors[pair]:.2g} of a correlation, {kept}.")
         if errors:
             middle = float(np.median(list(errors.values())))
@@ -140,10 +141,10 @@ class Verdict:
         for name, factor in factors.items():
             lost, why = undeclared(self.schema, analyses, name), f"; no interval, since {reasons[name]}" if reasons[name] else ""
             lines.append(f"{name}: {'lost' if lost else f'error {factor:.2g} times that of sampling alone'}{why}.")
-        useful = sum(factor <= USEFUL and not reasons[name] for name, factor in factors.items())
+        free = [factor for name, factor in factors.items() if not reasons[name]]
+        useful, of_all = sum(factor <= USEFUL for factor in free), counted(len(factors), "analysis", "analyses")
         needs = [f"pair {first} by {second} needs {_up(factor)} times the rows" for (first, second), factor in weak.items()]
-        of_all = counted(len(factors), "analysis", "analyses")
-        few = f"{useful} of {of_all} may have an interval, and an error of at most twice that of sampling"
+        few = f"{len(free)} of {of_all} may have an interval, {useful} of them with an error of at most twice that of sampling"
         return [*lines, f"Verdict: {'; '.join([few, *needs])}.", *self._help(weak, factors)]
 
     def _of_columns(self) -> Iterator[str]:
@@ -179,6 +180,5 @@ def refuse_weak(schema: Schema, epsilon: float) -> None:
     weak = {f"{SCHEMA}: pairs: {' with '.join(pair)}": factor for pair, factor in verdict.weakness.items()
             if factor > 1 and frozenset(pair) not in accepted}  # fmt: skip
     if weak:
-        why, allowed = "its noise can look like an association", f"{verdict.first}, or this one in accept_noise"
-        needs = {pair: f"it needs {_up(factor)} times the rows or epsilon" for pair, factor in weak.items()}
-        raise DataError("\n".join(f"{pair}: {why}, and {needed}; allowed: {allowed}" for pair, needed in needs.items()))
+        why, ways = "its noise can look like an association; it needs", f"allowed: {verdict.first}, or this one in accept_noise"
+        raise DataError("\n".join(f"{of}: {why} {_up(by)} times the rows or epsilon; {ways}" for of, by in weak.items()))
