@@ -89,8 +89,7 @@ def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regressio
     there = rows.dropna(subset=[outcome, *regression.predictors])
     there = there[there[outcome].astype(float) > 0] if regression.log else there
     coded = [one for column in regression.predictors for one in _coded(column, columns[column], there)]
-    y = there[outcome].to_numpy(dtype=float)
-    y = np.log(y) if regression.log else y
+    y = np.log(there[outcome].to_numpy(dtype=float)) if regression.log else there[outcome].to_numpy(dtype=float)
     design = np.column_stack([np.ones(len(y)), *(values for _, values in coded)])
     left = len(y) - design.shape[1]
     label = regression.label(outcome)

@@ -113,11 +113,9 @@ def _plot_of_pair(file: Axes, release: Axes, names: Sequence[str], counts: Seque
 
 def _picture(draw: Callable[..., None], *given: object, fields: int = 1) -> str:
     """Draw a picture with fields next to each other, as text for a page."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure, file = Figure(figsize=(8, 3), layout="constrained"), io.BytesIO()
-    FigureCanvasAgg(figure)
     draw(*(figure.add_subplot(1, fields, place + 1) for place in range(fields)), *given)
     figure.savefig(file, dpi=80, metadata={"Software": None})
     return base64.b64encode(file.getvalue()).decode()

@@ -66,8 +66,7 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
             names=names, header=0, index_col=False, low_memory=False,
         )  # fmt: skip
     check_rows(path, table)
-    stripped: pd.DataFrame = table.apply(lambda column: column.str.strip())
-    return stripped
+    return pd.DataFrame(table.apply(lambda column: column.str.strip()))
 
 
 @contextlib.contextmanager

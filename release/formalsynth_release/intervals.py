@@ -24,7 +24,7 @@ from formalsynth_release.joint import Target
 from formalsynth_release.layout import Layout, Names, Pair, weakness
 from formalsynth_release.levels import levels_of
 from formalsynth_release.model import Model
-from formalsynth_release.schema import Analyses, PublicSchema
+from formalsynth_release.schema import KIND, Analyses, PublicSchema
 from formalsynth_release.tables import measured
 from formalsynth_release.variables import HEAVY
 
@@ -36,6 +36,8 @@ LARGEST, LARGEST_OF_HATS = 20_000, 50_000
 TASK = "Simulating a release for the intervals,"  # start of lines that report progress
 SETS = 5  # maximum number of synthetic sets in a replicate; more would hardly make an estimate more precise
 FEW = 10  # number below which a quantile of whole numbers has no interval: noise moves it by a whole value
+MOST_ROWS, MOST_OF_PAIR = 5_000, 1_500
+"""Rows, and rows times epsilon for each pair, above which slopes have no interval; bench/release_coverage.py is below both."""
 MOST_BIAS = 2.0  # largest bias that is subtracted from an estimate, in standard errors
 
 
@@ -172,9 +174,9 @@ def _reason(way: Way, model: Model, name: str, result: Analysed) -> str:
 
 def _beforehand(way: Way, model: Model, name: str) -> str:
     """Explain, without a simulation, why an analysis has no interval; empty if it may have one."""
-    if known := without_interval(way.schema, way.analyses, name):
-        return known
     reading = model.reading
+    if known := without_interval(way.schema, way.analyses, name, reading.number, way.epsilon):
+        return known
     factors = weakness(Layout(way.schema), reading.variables, reading.number, way.epsilon, model.pairs)
     if noisy := _without(way.schema, way.analyses, name, (pair for pair, factor in factors.items() if factor <= 1)):
         return f"the pair {noisy} has too much noise"
@@ -183,12 +185,14 @@ def _beforehand(way: Way, model: Model, name: str) -> str:
     return f"the noisy counts of {heavy[0]} have heavy tails" if heavy else ""
 
 
-def without_interval(schema: PublicSchema, analyses: Analyses, name: str) -> str:
-    """Explain, from declarations alone, why an analysis or a regression gets no interval; empty if it may have one."""
+def without_interval(schema: PublicSchema, analyses: Analyses, name: str, rows: float, epsilon: float) -> str:
+    """Explain, from declarations and the number of rows, why an analysis gets no interval; empty if it may have one."""
     if schema.rows_each > 1:
         return f"several rows describe the same {schema.protected}"
     if pair := undeclared(schema, analyses, name):
         return f"the pair {pair} is not declared"
+    if rows > MOST_ROWS and rows * epsilon > MOST_OF_PAIR * len(schema.pairs) and len(_columns(schema, analyses, name)) > 1:
+        return "with so many rows and so large an epsilon, the model is its largest error"
     for share in analyses.shares:
         column = schema.columns[share.column]
         if share.name == name and not all(map(levels_of(column).parted_at, share.edges(column))):
@@ -208,8 +212,10 @@ def undeclared(schema: PublicSchema, analyses: Analyses, name: str) -> str:
 
 def _without(schema: PublicSchema, analyses: Analyses, name: str, pairs: Iterable[Pair]) -> str:
     """Name a pair of columns that an analysis needs, and that is not one of these; empty if there is none."""
-    known, needed = {frozenset(pair) for pair in pairs}, itertools.combinations(_columns(schema, analyses, name), 2)
-    return next((" and ".join(pair) for pair in needed if frozenset(pair) not in known), "")
+    known, logged = {frozenset(pair) for pair in pairs}, name.startswith(f"log {schema.outcome} on ")
+    needed = list(itertools.permutations(_columns(schema, analyses, name), 2))  # a logarithm leaves out zeros of the outcome
+    zeros = [(a + KIND, b) for a, b in needed if schema.columns[a].own_zero and not (logged and a == schema.outcome)]
+    return next((" and ".join(pair) for pair in [*needed, *zeros] if frozenset(pair) not in known), "")
 
 
 def _inside_bin(way: Way, name: str, result: Analysed) -> str:
@@ -239,7 +245,6 @@ def _quantiles(schema: PublicSchema, analyses: Analyses) -> list[str]:
 
 def _columns(schema: PublicSchema, analyses: Analyses, name: str) -> list[str]:
     """Columns of a mean, or of a regression or its slope with the outcome first; none for another analysis."""
-    outcome = schema.outcome
     columns = {mean_name(column): [column] for column in schema.released}
-    labels = {regression.label(outcome): [outcome, *regression.predictors] for regression in analyses.regressions}
+    labels = {regression.label(schema.outcome): [schema.outcome, *regression.predictors] for regression in analyses.regressions}
     return columns.get(name) or next((named for label, named in labels.items() if f"{name}: ".startswith(f"{label}: ")), [])

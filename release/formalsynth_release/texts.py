@@ -115,8 +115,8 @@ class ReleaseFacts:
     @property
     def promise(self) -> str:
         """Sentence with epsilon and the columns that it covers."""
-        epsilon, names = f"{self.config.ceiling:g}", _columns(list(self.schema.released))
-        return f"Epsilon is at most {epsilon} for {names}, for all files of this folder together."
+        names = _columns(list(self.schema.released))
+        return f"Epsilon is at most {self.config.ceiling:g} for {names}, for all files of this folder together."
 
     @property
     def certainty(self) -> str:
@@ -162,8 +162,7 @@ def _analyses(facts: ReleaseFacts) -> str:
     """Write the declared analyses as CSV: estimates, intervals, and the numbers with which others are combined."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    columns = "estimate", "standard_error", "low", "high", "bias", "least", "most", "quantile"
-    table.writerow(["analysis", "sets", *columns, "no_interval"])
+    text.write("analysis,sets,estimate,standard_error,low,high,bias,least,most,quantile,no_interval\n")
     for name, result in facts.results.items():
         numbers = [result.estimate, *[""] * 7]
         if interval := result.interval:

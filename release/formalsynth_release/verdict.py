@@ -137,7 +137,7 @@ class Verdict:
             listed = "; ".join(f"{a} by {b} through {' or '.join(through)}" for (a, b), through in implied.items())
             lines.append(f"Not declared, but implied by other pairs, so the release can invent their relations: {listed}.")
         factors = self.factors(analyses)
-        reasons = {name: without_interval(self.schema, analyses, name) for name in factors}
+        reasons = {name: without_interval(self.schema, analyses, name, self.schema.rows, self.epsilon) for name in factors}
         for name, factor in factors.items():
             lost, why = undeclared(self.schema, analyses, name), f"; no interval, since {reasons[name]}" if reasons[name] else ""
             lines.append(f"{name}: {'lost' if lost else f'error {factor:.2g} times that of sampling alone'}{why}.")

@@ -10,7 +10,7 @@ import pytest
 import small_release
 
 from formalsynth_release import intervals
-from formalsynth_release.intervals import Analysed, Way, analysed
+from formalsynth_release.intervals import Analysed, Way, analysed, without_interval
 from formalsynth_release.levels import levels_of
 from formalsynth_release.model import Model
 from formalsynth_release.schema import Analyses, Column
@@ -56,6 +56,24 @@ def test_limits_inside_a_bin_have_no_interval():
     assert [by_name[f"share of {of}"] for of in ("absent above 8", "absent equal to 3", "school equal to a")] == [""] * 3
     assert by_name["0.5 quantile of score"] == "it is inside a bin"
     assert by_name["mean of absent"] == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "pairs", "reason"),
+    [
+        (600, 20, [], "the pair absent kind and score is not declared"),
+        (600, 20, [["absent kind", "score"]], ""),
+        (5001, 20, [["absent kind", "score"]], "with so many rows and so large an epsilon, the model is its largest error"),
+        (5001, 1, [["absent kind", "score"]], ""),
+    ],
+)
+def test_slopes_need_pairs_of_zeros_and_errors_above_those_of_the_model(rows, epsilon, pairs, reason):
+    schema = a_schema(rows)
+    zeros = {**schema.columns, "absent": schema.columns["absent"].model_copy(update={"own_zero": True})}
+    schema = schema.model_copy(update={"pairs": [*schema.pairs, *map(tuple, pairs)], "columns": zeros})
+    analyses = Analyses.model_validate({"means": ["absent"], "regressions": [{"predictors": ["absent"]}]})
+    assert without_interval(schema, analyses, "score on absent: absent", rows, epsilon) == reason
+    assert without_interval(schema, analyses, "mean of absent", rows, epsilon) == ""
 
 
 @pytest.mark.usefixtures("small_pool")
