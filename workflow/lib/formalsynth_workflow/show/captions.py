@@ -107,7 +107,7 @@ def _joined_without_repeats(texts: Iterable[str]) -> str:
 def _unit(display: Display) -> str:
     """Units in which outcomes are fitted; empty without outcomes that have one."""
     words = in_words(scenario.fitted_unit for scenario in display.scenarios)
-    return f"The unit of the outcome, on which bounds and uncentred clipping depend, is {words}" if words else ""
+    return f"The unit of the outcome is {words}. Bounds and uncentred clipping depend on it" if words else ""
 
 
 def failures(display: Display, collected: Iterable[DataFrame]) -> str:

@@ -32,7 +32,7 @@ class Guaranteed(OfUtility):
     ALT = "Lines of utility against the guaranteed epsilon"
     READING = (
         "Horizontal axis: the ε guaranteed for every data set when one record is added or removed. Points: medians over data "
-        "sets; bars: their middle half; dotted: the difference between two samples of one population"
+        "sets; bars: the middle half of data sets; dotted: the difference between two samples of one population"
     )
     WIDTH = PAGE
     HEIGHT = 2.2
